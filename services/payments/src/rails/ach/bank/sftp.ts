@@ -97,6 +97,10 @@ async function writeDraft(
   else if (written.length < content.length) await client.append(content.subarray(written.length), draft);
 }
 
+function isTooLarge({ size }: { size: number }): boolean {
+  return size > FILE_BYTES_MAX;
+}
+
 async function fetchFiles(
   client: SftpClient,
   { now, log, settleMs = SETTLE_MS }: AchSftpDependencies,
@@ -107,15 +111,13 @@ async function fetchFiles(
     .filter(
       ({ type, name, modifyTime }) => type === '-' && !UNFINISHED.test(name) && modifyTime <= stillBefore,
     )
-    .sort((a, b) => a.modifyTime - b.modifyTime || (a.name < b.name ? -1 : 1))
-    .slice(0, FILES_PER_FETCH_MAX);
+    .sort((a, b) => a.modifyTime - b.modifyTime || (a.name < b.name ? -1 : 1));
+  for (const { name, size } of listed.filter(isTooLarge))
+    log.error({ rail: 'ach', file: name, size }, 'a file from the bank is too large to be read');
   const files: InboundFile[] = [];
   let bytes = 0;
-  for (const { name, size } of listed) {
-    if (size > FILE_BYTES_MAX) {
-      log.error({ rail: 'ach', file: name, size }, 'a file from the bank is too large to be read');
-      continue;
-    }
+  // Those that stay where they are must not take the place of others.
+  for (const { name, size } of listed.filter((file) => !isTooLarge(file)).slice(0, FILES_PER_FETCH_MAX)) {
     bytes += size;
     // The rest comes with the next fetch, when these are acknowledged.
     if (bytes > FILE_BYTES_MAX) break;

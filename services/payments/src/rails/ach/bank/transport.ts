@@ -22,7 +22,7 @@ export type SendResult = { ok: true } | { ok: false; reasons: readonly string[] 
 /** One line to a bank: a folder on a server, or the sandbox's operator. */
 export interface AchTransport {
   send(file: OutboundFile): Promise<SendResult>;
-  /** Files that lie there for us, oldest first. They come again until they are acknowledged. */
+  /** Files that lie there for us, oldest first; a few at a time, and none only where none lies there. They come again until they are acknowledged. */
   collect(asOf: Date): Promise<InboundFile[]>;
   acknowledge(name: string): Promise<void>;
   /** When the next answer will lie there. Only the sandbox can know; a bank is asked at intervals. */

@@ -31,6 +31,8 @@ import { type Match, matchAnswers, type PutAside } from './matching.ts';
 import { returnOutcome } from './returned.ts';
 
 const SAME_DELIVERY_MS = 60_000;
+/** A line that was away for a year of daily files is read in a few. */
+const FETCHES_MAX = 200;
 
 /** What became of a file: a `known` one was read before and only its acknowledgement was lost. */
 export type Reading =
@@ -38,10 +40,26 @@ export type Reading =
   | { status: 'known' }
   | { status: 'unusable'; reason: string };
 
-/** Fetches what the bank has for us and reads each file once. */
-export async function readAnswers(context: AchContext, scope: AchScope, asOf: Date): Promise<void> {
+/**
+ * Fetches what the bank has for us, as often as that gives something, and reads each file once. Answers whether all is
+ * read: until then nobody knows what came back.
+ */
+export async function readAnswers(context: AchContext, scope: AchScope, asOf: Date): Promise<boolean> {
   const transport = connectionFor(context, scope);
-  for (const file of await overLine(context, scope, () => transport.collect(asOf))) {
+  for (let fetch = 0; fetch < FETCHES_MAX; fetch += 1) {
+    const files = await overLine(context, scope, () => transport.collect(asOf));
+    if (files.length === 0) return true;
+    await readFiles(context, { scope, files, asOf });
+  }
+  return false;
+}
+
+async function readFiles(
+  context: AchContext,
+  { scope, files, asOf }: { scope: AchScope; files: readonly InboundFile[]; asOf: Date },
+): Promise<void> {
+  const transport = connectionFor(context, scope);
+  for (const file of files) {
     const reading = await context.database.transaction((tx) =>
       readAnswer(tx, context, { scope, file, asOf }),
     );

@@ -160,6 +160,36 @@ test('a return is fetched, applied and archived; before settlement it fails the 
   expect(await readdir(join(bank.folder, 'inbound', 'archive'))).toEqual(['returns.ach']);
 });
 
+test('[P-5.12] nothing settles before the last file of the bank is read, however many lie before it', async () => {
+  const id = await payOut();
+  await tickAt('2083-03-01', '22:30');
+  for (let n = 100; n < 220; n += 1)
+    await writeFile(join(bank.folder, 'inbound', `a-${n}.ach`), `a note of the bank, ${n}`);
+  await answerWith('R03');
+  await tickAt('2083-03-02', '08:30');
+  expect(await history(id)).toBe('pending > processing > failed');
+  expect(await readdir(join(bank.folder, 'inbound'))).toEqual(['archive']);
+});
+
+test('[P-5.12] a bank whose files never end holds up what settles, and nothing that leaves', async () => {
+  const [settling, leaving] = [await payOut(), await payOut()];
+  const sent = (await tickAt('2083-03-01', '22:30')) as Date;
+  expect(sent).toEqual(fromNewYork('2083-03-02', '08:30'));
+  const third = await payOut();
+  let files = 0;
+  const endless = {
+    ...line,
+    collect: async () => [{ name: `note-${files}.ach`, content: `a note of the bank, ${files++}` }],
+  };
+  now = fromNewYork('2083-03-02', '22:30');
+  const again = await tick({ ...house.context, transportFor: () => endless }, LIVE_SCOPE);
+  expect(again).toEqual(new Date(now.getTime() + 1_000));
+  for (const id of [settling, leaving, third]) expect(await history(id)).toBe('pending > processing');
+  expect(await outbound()).toHaveLength(2);
+  expect(await tick(house.context, LIVE_SCOPE)).toEqual(fromNewYork('2083-03-03', '08:30'));
+  expect(await history(settling)).toBe('pending > processing > completed');
+});
+
 test('a late return takes back a completed payment', async () => {
   const id = await payOut();
   await tickAt('2083-03-01', '22:30');

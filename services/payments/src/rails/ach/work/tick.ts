@@ -18,6 +18,8 @@ const STRIDES_PER_WAY = 8;
 /** A payment of two legs leaves, is good, leaves again and settles: three pauses between four hours. */
 const PAUSES_PER_HURRIED_WAY = 3;
 const HURRIED_STRIDE_MS = 3_600_000;
+/** A bank with more files than are read in one step is gone on with after this. */
+const UNREAD_PAUSE_MS = 1_000;
 
 /**
  * Does everything in a scope that has become due, in the order of its times. Each step is a transaction of its own
@@ -42,7 +44,11 @@ export async function tick(context: AchContext, scope: AchScope): Promise<Date |
         ? pauseAfter(context)
         : wakeAt(scope, realTimeOf(clock, due, context.now()), context.now());
     const asOf = stepTime(scope, { due, now, sandboxMs: context.pace.sandboxMs });
-    await takeStep(due > now ? neverLaterThan(now, context) : context, scope, asOf);
+    const isAllRead = await takeStep(due > now ? neverLaterThan(now, context) : context, scope, asOf);
+    if (!isAllRead) {
+      await sendFiles(context, scope);
+      return new Date(context.now().getTime() + UNREAD_PAUSE_MS);
+    }
   }
   return context.now();
 }
@@ -103,13 +109,15 @@ async function nextDueAt(context: AchContext, scope: AchScope): Promise<Date | n
 
 /**
  * What comes back at an hour is read before what settles at that hour, and both before the next file leaves. Another
- * worker may send a file meanwhile, whose answers this one has not fetched: it settles in the next step.
+ * worker may send a file meanwhile, whose answers this one has not fetched: it settles in the next step. What is not read
+ * yet may be the return of any: then nothing settles. Answers whether all was read.
  */
-async function takeStep(context: AchContext, scope: AchScope, asOf: Date): Promise<void> {
+async function takeStep(context: AchContext, scope: AchScope, asOf: Date): Promise<boolean> {
   const fileIds = await findFilesToSettle(context.database, { scope, asOf });
-  await readAnswers(context, scope, asOf);
-  if (fileIds.length > 0) await inBites(() => settleDue(context, { scope, asOf, fileIds }));
+  const isAllRead = await readAnswers(context, scope, asOf);
+  if (isAllRead && fileIds.length > 0) await inBites(() => settleDue(context, { scope, asOf, fileIds }));
   await inBites(() => fileDue(context, scope, asOf));
+  return isAllRead;
 }
 
 async function inBites(bite: () => Promise<number>): Promise<void> {
