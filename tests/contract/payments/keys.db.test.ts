@@ -197,6 +197,47 @@ test('[P-3.7] a rolled key works on for the overlap, and its successor at once',
   expect(await read(atOnce.body.key)).toBe(200);
 });
 
+test('[P-3.7] a key is rolled once: asked again, it names its successor, which is rolled instead and keeps its time', async () => {
+  const { id } = await harness.organisation();
+  const old = await harness.key(id, { mode: 'test' });
+  const roll = (keyId: string) =>
+    harness.call('POST', `/v1/admin/keys/${keyId}/roll`, {
+      ...{ key: ADMIN_TOKEN, body: { overlap_seconds: 3_600 } },
+    });
+  const first = await roll(old.id);
+  expect(first.body).toMatchObject({ expires_at: null, replaced_by: null });
+  const again = await roll(old.id);
+  expect([again.status, again.body.code]).toEqual([409, 'state_conflict']);
+  expect(again.body.detail).toContain(first.body.id);
+  const second = await roll(first.body.id);
+  expect([second.status, second.body.expires_at]).toEqual([201, null]);
+  const { body } = await harness.call('GET', `/v1/admin/organisations/${id}/keys`, { key: ADMIN_TOKEN });
+  const replaced = new Map(body.data.map((one: Record<string, string>) => [one.id, one.replaced_by]));
+  expect([old.id, first.body.id, second.body.id].map((one) => replaced.get(one))).toEqual([
+    ...[first.body.id, second.body.id, null],
+  ]);
+  // Revoking it before its overlap ends changes nothing of that.
+  const revoked = await harness.call('DELETE', `/v1/admin/keys/${old.id}`, { key: ADMIN_TOKEN });
+  expect(revoked.status).toBe(204);
+  harness.time.advance(3_601_000);
+  const read = async (key: string) => (await harness.call('GET', '/v1/events', { key })).status;
+  await expect.poll(() => read(first.body.key)).toBe(401);
+  expect(await read(second.body.key)).toBe(200);
+});
+
+test('[P-3.7] of several who roll a key at once, one gets its successor', async () => {
+  const { id } = await harness.organisation();
+  const old = await harness.key(id, { mode: 'test' });
+  const answers = await Promise.all(
+    Array.from({ length: 5 }, () =>
+      harness.call('POST', `/v1/admin/keys/${old.id}/roll`, {
+        ...{ key: ADMIN_TOKEN, body: { overlap_seconds: 3_600 } },
+      }),
+    ),
+  );
+  expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409, 409]);
+});
+
 test('[P-3.7] neither a rolled key nor its successor works longer than the key was made for', async () => {
   const { id } = await harness.organisation();
   const expiresAt = new Date(harness.time.now().getTime() + 60_000).toISOString();

@@ -244,6 +244,8 @@ describe('keys', () => {
     });
     expect(rolled.scopes).toEqual(['payments:read']);
     expect([await use(other, made.body.key), await use(other, rolled.key)]).toEqual([200, 200]);
+    const again = await owner.call('POST', `/v1/keys/${made.body.id}/roll`, { overlap_seconds: 60 });
+    expect([again.status, again.body.detail]).toEqual([409, expect.stringContaining(rolled.id)]);
     harness.time.advance(61_000);
     // The other process hears of the end that the key has now a moment after it was rolled.
     await withinASecond(

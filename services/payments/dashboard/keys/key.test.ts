@@ -4,7 +4,7 @@ import { type ApiKey, keyState, untilNextEnd } from './key.ts';
 const MINUTE_MS = 60_000;
 const key = (more: Partial<ApiKey>): ApiKey => ({
   ...{ id: 'key_1', mode: 'test', name: 'Server', hint: '1a2b', scopes: [] },
-  ...{ expires_at: null, revoked_at: null, created_at: '2026-11-16T15:04:05.000Z' },
+  ...{ expires_at: null, revoked_at: null, replaced_by: null, created_at: '2026-11-16T15:04:05.000Z' },
   ...more,
 });
 const inMs = (ms: number) => new Date(Date.now() + ms).toISOString();

@@ -9,6 +9,7 @@ export interface ApiKey {
   scopes: string[];
   expires_at: string | null;
   revoked_at: string | null;
+  replaced_by: string | null;
   created_at: string;
 }
 

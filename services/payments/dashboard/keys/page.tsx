@@ -192,9 +192,12 @@ function ScopeList({ scopes: own }: { scopes: readonly string[] }) {
 function KeyActions({ apiKey, roll }: { apiKey: ApiKey; roll: (key: ApiKey) => void }) {
   return (
     <Group gap="xs" wrap="nowrap" justify="flex-end">
-      <Button size="xs" variant="default" onClick={() => roll(apiKey)}>
-        {words.roll}
-      </Button>
+      {/* Its successor is rolled instead. */}
+      {apiKey.replaced_by === null ? (
+        <Button size="xs" variant="default" onClick={() => roll(apiKey)}>
+          {words.roll}
+        </Button>
+      ) : null}
       <ConfirmButton
         danger
         label={words.revoke}

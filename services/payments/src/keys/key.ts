@@ -38,6 +38,8 @@ export interface ApiKey {
   scopes: readonly Scope[];
   expiresAt: Date | null;
   revokedAt: Date | null;
+  /** The key that took over when it was rolled. */
+  replacedBy: string | null;
   createdAt: Date;
 }
 

@@ -107,7 +107,7 @@ export function registerOwnKeyRoutes(
         tags,
         summary: 'Roll a key',
         description:
-          'A new one takes over; the old one works on for the overlap. The new one is shown this once.',
+          'A new one takes over; the old one works on for the overlap, and cannot be rolled again. The new one is shown this once.',
         params: KeyParams,
         body: RollBody,
         response: { 201: KeyWithToken },

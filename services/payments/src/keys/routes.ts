@@ -154,7 +154,8 @@ function registerKeyRoutes(routes: PaymentsRoutes, { keys, now }: AdminRouteOpti
         operationId: 'admin.roll_key',
         ...shared,
         summary: 'Replace a key by a new one',
-        description: 'The old one works on for the overlap. The new one is shown this once.',
+        description:
+          'The old one works on for the overlap, and cannot be rolled again. The new one is shown this once.',
         params: KeyParams,
         body: RollBody,
         response: { 201: KeyWithToken },

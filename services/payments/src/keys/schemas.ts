@@ -21,6 +21,7 @@ const keyExample = {
   scopes: ['payments:read', 'payments:write'],
   expires_at: null,
   revoked_at: null,
+  replaced_by: null,
   created_at: '2026-11-16T15:04:05.000Z',
 };
 
@@ -34,6 +35,9 @@ const keyFields = {
   scopes: Type.Array(Type.String()),
   expires_at: nullable(Timestamp),
   revoked_at: nullable(Timestamp),
+  replaced_by: Type.Union([Type.String(), Type.Null()], {
+    description: 'The key that took over when this one was rolled.',
+  }),
   created_at: Timestamp,
 };
 export const KeySchema = Type.Object(keyFields, { title: 'ApiKey', examples: [keyExample] });
@@ -77,6 +81,7 @@ export function keyToApi(key: ApiKey) {
     scopes: [...key.scopes],
     expires_at: key.expiresAt?.toISOString() ?? null,
     revoked_at: key.revokedAt?.toISOString() ?? null,
+    replaced_by: key.replacedBy,
     created_at: key.createdAt.toISOString(),
   };
 }

@@ -85,7 +85,7 @@ export interface KeyService {
   createKey(tx: Queryable, request: KeyRequest): Promise<NewKey>;
   /** The same for people, who get live keys for an approved organisation alone. */
   createOwnKey(tx: Queryable, request: KeyRequest): Promise<NewKey>;
-  /** A new key takes over from an old one, which goes on working for the overlap. */
+  /** A new key takes over from an old one, which goes on working for the overlap; once. */
   rollKey(tx: Queryable, id: string, request: KeyRoll): Promise<NewKey>;
   /** Whether the key still works; if so, nobody revokes it before the transaction ends. */
   holdKey(tx: Queryable, id: string): Promise<boolean>;
@@ -116,6 +116,7 @@ export function createKeyService(options: KeyServiceDependencies): KeyService {
       id: newId('key'),
       hint: token.slice(-HINT_CHARACTERS),
       revokedAt: null,
+      replacedBy: null,
       createdAt: now(),
     };
     await insertKey(tx, key, hashToken(token));
@@ -171,11 +172,13 @@ export function createKeyService(options: KeyServiceDependencies): KeyService {
       if (hasEnded(old, at)) {
         throw errors.state_conflict({ detail: 'A key that is revoked or expired cannot be rolled.' });
       }
+      if (old.replacedBy !== null) throw replacedBefore(old.replacedBy);
       const { organisationId, mode, name, scopes, expiresAt } = old;
       const added = await addKey(tx, { organisationId, mode, name, scopes, expiresAt });
       const overlapEnd = new Date(at.getTime() + overlapSeconds * 1_000);
       const end = expiresAt !== null && expiresAt < overlapEnd ? expiresAt : overlapEnd;
-      await endKey(tx, id, { expiresAt: end, revokedAt: overlapSeconds === 0 ? at : null });
+      const revokedAt = overlapSeconds === 0 ? at : null;
+      await endKey(tx, id, { expiresAt: end, revokedAt, replacedBy: added.key.id });
       await changes.publish(tx, 'key', id);
       return added;
     },
@@ -187,7 +190,7 @@ export function createKeyService(options: KeyServiceDependencies): KeyService {
         const key = await lockKey(tx, id);
         if (key === undefined || !isOf(key, owner)) throw noKey();
         if (key.revokedAt !== null) return;
-        await endKey(tx, id, { expiresAt: key.expiresAt, revokedAt: now() });
+        await endKey(tx, id, { ...key, revokedAt: now() });
         await changes.publish(tx, 'key', id);
       }),
 
@@ -232,6 +235,7 @@ export function createKeyService(options: KeyServiceDependencies): KeyService {
           scopes: allScopes,
           expiresAt: null,
           revokedAt: null,
+          replacedBy: null,
           createdAt,
         };
         await insertKey(tx, key, hashToken(SANDBOX_TOKEN));
@@ -246,6 +250,13 @@ function isOf(key: ApiKey, owner: KeyOwner | undefined): boolean {
 
 function noKey(): Error {
   return errors.not_found({ detail: 'There is no such key.' });
+}
+
+/** Its own end is that of the overlap by now; the successor has the one that it was made for. */
+function replacedBefore(successorId: string): Error {
+  return errors.state_conflict({
+    detail: `This key was rolled before: ${successorId} has replaced it. Roll that one if its secret is lost.`,
+  });
 }
 
 function noOrganisation(): Error {

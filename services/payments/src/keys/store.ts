@@ -11,10 +11,12 @@ interface KeyRow {
   scopes: ApiKey['scopes'];
   expires_at: Date | null;
   revoked_at: Date | null;
+  replaced_by: string | null;
   created_at: Date;
 }
 
-const COLUMNS = 'id, organisation_id, mode, name, hint, scopes, expires_at, revoked_at, created_at';
+const COLUMNS =
+  'id, organisation_id, mode, name, hint, scopes, expires_at, revoked_at, replaced_by, created_at';
 
 function fromRow(row: KeyRow): ApiKey {
   return {
@@ -26,6 +28,7 @@ function fromRow(row: KeyRow): ApiKey {
     scopes: row.scopes,
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at,
+    replacedBy: row.replaced_by,
     createdAt: row.created_at,
   };
 }
@@ -56,7 +59,7 @@ export async function organisationExists(db: Queryable, id: string): Promise<boo
 /** Does nothing where the key is there already: only the sandbox's is fixed. */
 export async function insertKey(tx: Queryable, key: ApiKey, hash: Buffer): Promise<void> {
   await tx.query(
-    `insert into api_keys (hash, ${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+    `insert into api_keys (hash, ${COLUMNS}) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
      on conflict (hash) do nothing`,
     [
       hash,
@@ -68,6 +71,7 @@ export async function insertKey(tx: Queryable, key: ApiKey, hash: Buffer): Promi
       key.scopes,
       key.expiresAt,
       key.revokedAt,
+      key.replacedBy,
       key.createdAt,
     ],
   );
@@ -153,12 +157,13 @@ export async function countWorkingKeys(
 export async function endKey(
   tx: Queryable,
   id: string,
-  end: { expiresAt: Date | null; revokedAt: Date | null },
+  end: Pick<ApiKey, 'expiresAt' | 'revokedAt' | 'replacedBy'>,
 ): Promise<void> {
-  await tx.query('update api_keys set expires_at = $2, revoked_at = $3 where id = $1', [
+  await tx.query('update api_keys set expires_at = $2, revoked_at = $3, replaced_by = $4 where id = $1', [
     id,
     end.expiresAt,
     end.revokedAt,
+    end.replacedBy,
   ]);
 }
 
