@@ -1,7 +1,8 @@
 // Where the limit lies by plan, cap and admin, and what is told on the way to it.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { BillingService } from './service.ts';
-import { createMeterRig, type MeterRig } from './test/meter-rig.ts';
+import { changePlanSettings, lockPlanSettings } from './store.ts';
+import { createMeterRig, type MeterRig, MIDMONTH } from './test/meter-rig.ts';
 
 let rig: MeterRig;
 
@@ -126,4 +127,64 @@ describe('limits by plan', () => {
       ['starter', 'scale', 4_000, null],
     ]);
   });
+
+  const changesByTime = async (id: string) => {
+    const { rows } = await rig.database.query<{ at: Date; previous_plan: string; plan: string }>(
+      'select at, previous_plan, plan from plan_changes where customer_id = $1 order by at, id',
+      [id],
+    );
+    return rows;
+  };
+
+  test('[TH-7.10] changes keep their order where the clock of one process is behind that of another', async () => {
+    const id = await rig.newCustomer(null);
+    await rig.newService(0).changePlan(id, { plan: 'starter' });
+    rig.clock.now = new Date(MIDMONTH.getTime() - 60_000);
+    try {
+      await rig.newService(1).changePlan(id, { plan: 'scale' });
+      await rig.newService(1).changePlan(id, { plan: 'starter' });
+    } finally {
+      rig.clock.now = MIDMONTH;
+    }
+    expect(
+      (await changesByTime(id)).map(({ at, ...plans }) => [at.getTime(), ...Object.values(plans)]),
+    ).toEqual([
+      [MIDMONTH.getTime(), 'free', 'starter'],
+      [MIDMONTH.getTime() + 1, 'starter', 'scale'],
+      [MIDMONTH.getTime() + 2, 'scale', 'starter'],
+    ]);
+  });
+
+  test('[TH-7.10] a change that waited for another comes after it, and keeps the cap that the other set', async () => {
+    const id = await rig.newCustomer(null, 'starter');
+    await rig.newService().changePlan(id, { plan: 'starter', spendCapCents: 9_000 });
+    const later = new Date(MIDMONTH.getTime() + 60_000);
+    let waiting: Promise<unknown> | undefined;
+    try {
+      await rig.database.transaction(async (tx) => {
+        const locked = await lockPlanSettings(tx, id);
+        if (locked === null) throw new Error('the customer is gone');
+        waiting = rig.newService(1).changePlan(id, { plan: 'scale' });
+        await expect.poll(waitsForLock).toBe(true);
+        rig.clock.now = later;
+        const next = { ...locked.settings, spendCapCents: 4_000 };
+        await changePlanSettings(tx, {
+          ...{ customerId: id, id: 'plc_between', previous: locked.settings, next },
+          at: new Date(later.getTime() - 1_000),
+        });
+      });
+      await waiting;
+    } finally {
+      rig.clock.now = MIDMONTH;
+    }
+    expect((await changesByTime(id)).at(-1)).toEqual({ at: later, previous_plan: 'starter', plan: 'scale' });
+    expect((await rig.newService().planState(id)).spendCapCents).toBe(4_000);
+  });
 });
+
+async function waitsForLock(): Promise<boolean> {
+  const { rowCount } = await rig.pools[0].query(
+    `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+  );
+  return rowCount === 1;
+}

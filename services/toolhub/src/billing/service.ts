@@ -126,16 +126,17 @@ export function createBillingService(deps: BillingDependencies): BillingService 
     customerId: string,
     edit: (before: PlanSettings) => PlanSettings,
   ): Promise<PlanState> {
-    const at = now();
     await database.transaction(async (tx) => {
-      const previous = await lockPlanSettings(tx, customerId);
-      if (previous === null) throw baseErrors.not_found();
+      const locked = await lockPlanSettings(tx, customerId);
+      if (locked === null) throw baseErrors.not_found();
+      const { settings: previous, changedAt } = locked;
       const next = edit(previous);
+      const at = momentAfter(changedAt, now());
       await changePlanSettings(tx, { customerId, id: deps.newId('plc'), at, previous, next });
     });
     // Thresholds are told of the limit that the reckoning of it leaves.
     const state = await planState(customerId);
-    const counter = await findCounter(database, { customerId, month: monthOf(at) });
+    const counter = await findCounter(database, { customerId, month: monthOf(now()) });
     if (counter !== null) await tell(counter);
     return state;
   }
@@ -196,4 +197,9 @@ export function createBillingService(deps: BillingDependencies): BillingService 
       await Promise.all(telling);
     },
   };
+}
+
+/** Invoices price changes in the order of their moments, so each is later than the one before, whatever clocks say. */
+function momentAfter(before: Date | null, moment: Date): Date {
+  return before === null || before < moment ? moment : new Date(before.getTime() + 1);
 }

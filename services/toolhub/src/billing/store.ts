@@ -153,21 +153,42 @@ export interface PlanSettings {
   monthlyCalls: number | null;
 }
 
-/** Locks the customer's row, so that two changes at once come one after the other. */
-export async function lockPlanSettings(tx: Queryable, customerId: string): Promise<PlanSettings | null> {
-  const { rows } = await tx.query<{
-    plan: string;
-    spend_cap_cents: number | null;
-    monthly_calls: number | null;
-  }>(
-    `select c.plan, s.spend_cap_cents, s.monthly_calls
-     from customers c left join billing_settings s on s.customer_id = c.id
-     where c.id = $1 for no key update of c`,
+export interface LockedPlanSettings {
+  settings: PlanSettings;
+  /** When the latest of the changes so far was made. */
+  changedAt: Date | null;
+}
+
+/**
+ * Locks the customer's row, so that two changes at once come one after the other. What lies in other tables is read by
+ * statements after it: the one that waits for the lock would see them as they were before it waited.
+ */
+export async function lockPlanSettings(
+  tx: Queryable,
+  customerId: string,
+): Promise<LockedPlanSettings | null> {
+  const { rows: customers } = await tx.query<{ plan: string }>(
+    'select plan from customers where id = $1 for no key update',
     [customerId],
   );
-  const [row] = rows;
-  if (row === undefined) return null;
-  return { plan: row.plan, spendCapCents: row.spend_cap_cents, monthlyCalls: row.monthly_calls };
+  const [customer] = customers;
+  if (customer === undefined) return null;
+  const { rows: settings } = await tx.query<{ spend_cap_cents: number | null; monthly_calls: number | null }>(
+    'select spend_cap_cents, monthly_calls from billing_settings where customer_id = $1',
+    [customerId],
+  );
+  const { rows: changes } = await tx.query<{ changed_at: Date | null }>(
+    'select max(at) as changed_at from plan_changes where customer_id = $1',
+    [customerId],
+  );
+  return {
+    settings: {
+      plan: customer.plan,
+      spendCapCents: settings[0]?.spend_cap_cents ?? null,
+      monthlyCalls: settings[0]?.monthly_calls ?? null,
+    },
+    changedAt: changes[0]?.changed_at ?? null,
+  };
 }
 
 export interface NewPlanChange {
