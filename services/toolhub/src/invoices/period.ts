@@ -46,6 +46,14 @@ export function periodBefore(moment: Date): Period {
   return periodOf(new Date(Date.UTC(moment.getUTCFullYear(), moment.getUTCMonth() - 1, 1)));
 }
 
+/** So many months, of which the last is given, in order. */
+export function periodsUpTo(last: Period, count: number): Period[] {
+  const start = startOf(last);
+  return Array.from({ length: count }, (_, index) =>
+    periodOf(new Date(Date.UTC(start.getUTCFullYear(), start.getUTCMonth() - (count - 1 - index), 1))),
+  );
+}
+
 export function hasEnded(period: Period, now: Date): boolean {
   return endOf(period) <= now;
 }

@@ -144,9 +144,12 @@ export async function markFinished(db: Queryable, period: Period, at: Date): Pro
   );
 }
 
-export async function findLastFinished(db: Queryable): Promise<Period | null> {
+/** The earliest month that a run went through, and those from `since` on, in order. */
+export async function listFinished(db: Queryable, since: Period): Promise<Period[]> {
   const { rows } = await db.query<{ period: string }>(
-    'select period from invoice_periods order by period desc limit 1',
+    `select period from invoice_periods
+     where period >= $1 or period = (select min(period) from invoice_periods) order by period`,
+    [firstDayOf(since)],
   );
-  return rows[0] === undefined ? null : rows[0].period.slice(0, 7);
+  return rows.map(({ period }) => period.slice(0, 7));
 }

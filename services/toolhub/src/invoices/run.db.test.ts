@@ -245,6 +245,52 @@ describe('the monthly job', () => {
     );
   });
 
+  const periods = async () =>
+    (await rows<{ period: string }>('select period from invoices order by period')).map(({ period }) =>
+      period.slice(0, 7),
+    );
+
+  test('[TH-7.8] makes a month that it missed also where an admin has run a later one by hand', async () => {
+    await addCustomer(database, { createdAt: new Date('2026-08-15T00:00:00Z') });
+    await handle();
+    rig.clock.now = new Date('2027-01-02T12:00:00Z');
+    expect(await run('2026-12')).toMatchObject({ created: 1, failed: 0 });
+    await handle();
+    expect(await periods()).toEqual(['2026-10', '2026-11', '2026-12']);
+  });
+
+  test('[TH-7.9] makes up for an invoice that failed, also where a later month went through', async () => {
+    await handle();
+    const id = await addCustomer(database, { createdAt: new Date('2026-11-15T00:00:00Z'), plan: 'starter' });
+    await database.query(
+      `insert into plan_changes (customer_id, id, at, previous_plan, plan)
+       values ($1, 'plc_1', '2026-11-16T00:00:00Z', 'unheard-of', 'starter')`,
+      [id],
+    );
+    rig.clock.now = new Date('2026-12-01T00:10:00Z');
+    await handle();
+    expect(rig.errors).toHaveLength(1);
+    rig.clock.now = new Date('2027-01-01T00:10:00Z');
+    await handle();
+    expect(await periods()).toEqual(['2026-12']);
+    await database.query('delete from plan_changes');
+    rig.clock.now = new Date('2027-02-01T00:10:00Z');
+    await handle();
+    expect(await periods()).toEqual(['2026-11', '2026-12', '2027-01']);
+  });
+
+  test('leaves what is before its first month, and more than a year ago, to an admin', async () => {
+    await addCustomer(database, { createdAt: new Date('2026-01-15T00:00:00Z') });
+    await handle();
+    expect(await periods()).toEqual(['2026-10']);
+    rig.clock.now = new Date('2028-01-01T00:10:00Z');
+    await handle();
+    expect(await periods()).toEqual([
+      '2026-10',
+      ...Array.from({ length: 12 }, (_, month) => `2027-${String(month + 1).padStart(2, '0')}`),
+    ]);
+  });
+
   test('comes back while another run holds the lock', async () => {
     await acquireLock(database, { name: LOCK_NAME, holder: 'run_other' }, LOCK_TTL_MS);
     await expect(handle()).rejects.toThrow(/locked by run_other until 20.+Z/);

@@ -9,7 +9,7 @@ import { createInvoiceMails, type InvoiceMailsDependencies } from './mails.ts';
 import type { CountRun } from './metrics.ts';
 import { printInvoice } from './paper/print.ts';
 import { type BillingDetails, NO_DETAILS, type Seller } from './parties.ts';
-import { nextPeriod, type Period, periodBefore } from './period.ts';
+import { type Period, periodBefore, periodsUpTo } from './period.ts';
 import { type PlanPreview, previewPlan } from './preview.ts';
 import {
   createInvoiceRun,
@@ -19,7 +19,7 @@ import {
   LOCK_TTL_MS,
   type RunOutcome,
 } from './run.ts';
-import { findLastFinished } from './run-store.ts';
+import { listFinished } from './run-store.ts';
 import { next } from './states.ts';
 import { findInvoice, listInvoices, lockInvoice, updateStatus } from './store.ts';
 import { readUsage } from './usage-store.ts';
@@ -93,14 +93,16 @@ export function createInvoiceService(deps: InvoiceServiceDependencies): InvoiceS
     });
   }
 
-  /** The month before, and those before it that no run went through. */
+  /**
+   * The month before, and those before it that no run went through: also where an admin ran a later one by hand, or one was
+   * left with failures. What lies before the first month that was ever finished is from before this service made invoices.
+   */
   async function duePeriods(): Promise<Period[]> {
     const last = periodBefore(now());
-    const finished = await findLastFinished(database);
-    if (finished === null || finished >= last) return [last];
-    const periods: Period[] = [];
-    for (let period = nextPeriod(finished); period <= last; period = nextPeriod(period)) periods.push(period);
-    return periods.slice(-CATCH_UP_MONTHS_MAX);
+    const recent = periodsUpTo(last, CATCH_UP_MONTHS_MAX);
+    const finished = await listFinished(database, recent[0] ?? last);
+    const first = finished[0] ?? last;
+    return recent.filter((period) => period === last || (period > first && !finished.includes(period)));
   }
 
   async function runMonthly(signal: AbortSignal): Promise<void> {
