@@ -4,6 +4,7 @@ import type { Database } from '@libs/db';
 import { createIdFactory } from '@libs/seal';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createInvoiceClosing, type InvoiceClosing, type OpenAccount } from './closing.ts';
+import { lockSeries } from './run-store.ts';
 import { addCustomer, createOwnRig, never, type OwnRig } from './test/rig.ts';
 
 let rig: OwnRig;
@@ -129,6 +130,27 @@ test('a call that nobody has counted after the longest wait holds up no invoice'
   // To an address that is not verified nothing is mailed, though its owner is gone.
   const { rows } = await database.query('select mail_state from invoices where customer_id = $1', [customer]);
   expect(rows).toEqual([{ mail_state: 'waiting' }]);
+});
+
+test('a closing that comes after another of the same account takes no number', async () => {
+  const customer = await addCustomer(database, { plan: 'starter' });
+  const seriesIsHeld = Promise.withResolvers<void>();
+  const secondWaits = Promise.withResolvers<void>();
+  // The first leaves what is owed to a job, since calls are under way.
+  const first = database.transaction(async (tx) => {
+    await lockSeries(tx);
+    seriesIsHeld.resolve();
+    await secondWaits.promise;
+    await tx.query('delete from customers where id = $1', [customer]);
+  });
+  await seriesIsHeld.promise;
+  const second = close(customer, '2026-11-04T00:00:00Z');
+  const waits = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+  await expect.poll(async () => (await database.query(waits)).rowCount).toBe(1);
+  secondWaits.resolve();
+  await Promise.all([first, second]);
+  const { rows } = await database.query('select last_number from invoice_series');
+  expect(rows).toEqual([{ last_number: 0 }]);
 });
 
 test('a closing that fails leaves no invoice and takes no number', async () => {

@@ -12,7 +12,7 @@ import {
   listPlanVersions,
   lockSeries,
 } from './run-store.ts';
-import { insertInvoices } from './store.ts';
+import { holdCustomers, insertInvoices } from './store.ts';
 import { hasCallsUnderWay, readUsage } from './usage-store.ts';
 
 export interface ClosingDependencies extends IssueDependencies {
@@ -81,6 +81,8 @@ export function createInvoiceClosing(deps: ClosingDependencies): InvoiceClosing 
       const lastNumber = await lockSeries(tx);
       // A run, or a try before this one, may have written it while this one waited for the series.
       if ((await findInvoiced(tx, { customerIds, period })).has(customer.id)) continue;
+      // Closed at the same moment by another, who has what is owed written.
+      if (gone === undefined && !(await holdCustomers(tx, customerIds)).has(customer.id)) continue;
       const number = lastNumber + 1;
       const invoice = newInvoice(deps, customer, month, { period, number, issuedAt: deps.now() });
       await insertInvoices(tx, [invoice], gone);

@@ -198,6 +198,32 @@ describe('a run', () => {
     );
   });
 
+  test.each([false, true])(
+    'an account that is closed while it is priced takes no number and is not told of (spread: %s)',
+    async (isSpread) => {
+      const ids: string[] = [];
+      for (let count = 0; count < 3; count += 1) ids.push(await addCustomer(database));
+      const usageOf = async () => {
+        await database.query('delete from customers where id = $1', [ids[1]]);
+        return [];
+      };
+      // One server takes the statements for spread tables, too.
+      const transaction: Database['transaction'] = (work, options) =>
+        database.transaction((tx) => work({ ...tx, isSpread }), options);
+      const closing = await createRig({ ...database, isSpread, transaction }, { usageOf });
+      expect(await closing.invoices.run(PERIOD, { signal: never })).toEqual({
+        ...{ kind: 'done', created: 2, skipped: 0, failed: 0 },
+      });
+      expect(await rows('select customer_id, number from invoices order by number')).toEqual([
+        { customer_id: ids[0], number: 1 },
+        { customer_id: ids[2], number: 2 },
+      ]);
+      expect(await rows('select last_number from invoice_series')).toEqual([{ last_number: 2 }]);
+      expect(await rows('select 1 from events where customer_id = $1', [ids[1]])).toEqual([]);
+      await closing.remove();
+    },
+  );
+
   test('a dry run tells the same and writes nothing', async () => {
     await addCustomer(database, { plan: 'starter' });
     await addCustomer(database, { plan: 'scale' });

@@ -20,7 +20,7 @@ import {
   lockSeries,
   markFinished,
 } from './run-store.ts';
-import { countUnsent, insertInvoices, rearmFailedMails } from './store.ts';
+import { countUnsent, holdCustomers, insertInvoices, rearmFailedMails } from './store.ts';
 import type { ChargedCallsQuery, CustomerUsage } from './usage-store.ts';
 
 export interface InvoiceRunDependencies {
@@ -114,14 +114,21 @@ export function createInvoiceRun(deps: InvoiceRunDependencies): InvoiceRun {
     return priced;
   }
 
-  /** Invoices, numbers, events and the mails to be sent commit together. */
-  function writeBatch(period: Period, priced: ReadonlyMap<Candidate, PricedMonth>): Promise<number> {
+  /** Invoices, numbers, events and the mails to be sent commit together. Who closed the account meanwhile gets none. */
+  function writeBatch(
+    period: Period,
+    priced: ReadonlyMap<Candidate, PricedMonth>,
+  ): Promise<Pick<RunCounts, 'created' | 'skipped'>> {
     return database.transaction(async (tx) => {
       const lastNumber = await lockSeries(tx);
       const customerIds = [...priced.keys()].map(({ id }) => id);
       const invoiced = await findInvoiced(tx, { customerIds, period });
-      const missing = [...priced].filter(([{ id }]) => !invoiced.has(id));
-      if (missing.length === 0) return 0;
+      const held = await holdCustomers(
+        tx,
+        customerIds.filter((id) => !invoiced.has(id)),
+      );
+      const missing = [...priced].filter(([{ id }]) => held.has(id));
+      if (missing.length === 0) return { created: 0, skipped: invoiced.size };
       const issuedAt = now();
       const invoices = missing.map(([customer, month], index) =>
         newInvoice(deps, customer, month, { period, number: lastNumber + index + 1, issuedAt }),
@@ -129,7 +136,7 @@ export function createInvoiceRun(deps: InvoiceRunDependencies): InvoiceRun {
       await insertInvoices(tx, invoices);
       await advanceSeries(tx, lastNumber + invoices.length);
       for (const invoice of invoices) await announce(tx, invoice);
-      return invoices.length;
+      return { created: invoices.length, skipped: invoiced.size };
     });
   }
 
@@ -158,9 +165,9 @@ export function createInvoiceRun(deps: InvoiceRunDependencies): InvoiceRun {
       if (!(await mayGoOn())) return { kind: 'interrupted' };
       const missing = batch.filter(({ hasInvoice }) => !hasInvoice);
       const priced = await priceBatch(period, missing, versions);
-      const created = await writeBatch(period, priced);
-      counts.created += created;
-      counts.skipped += batch.length - missing.length + priced.size - created;
+      const written = await writeBatch(period, priced);
+      counts.created += written.created;
+      counts.skipped += batch.length - missing.length + written.skipped;
       counts.failed += missing.length - priced.size;
     }
     await rearmFailedMails(database, period);

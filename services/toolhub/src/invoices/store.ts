@@ -77,9 +77,24 @@ function toLineRow(line: InvoiceLine): LineRow {
 }
 
 /**
- * Writes invoices whose mail is due at once, or waits until the customer's address is verified. The customer's row is
- * held until the commit, so that a verification at the same moment sees the invoice or is seen by it. Of a customer who is
- * `gone`, it is known whether the address was verified, and no row is there to hold.
+ * Which of the customers are there still. Their rows are held until the commit, so that none of them goes before its
+ * invoice is there, and a verification at the same moment sees the invoice or is seen by it.
+ */
+export async function holdCustomers(tx: Queryable, customerIds: readonly string[]): Promise<Set<string>> {
+  const hold = async (condition: string, value: unknown) => {
+    const text = `select id from customers where ${condition} order by id for share`;
+    return (await tx.query<{ id: string }>(text, [value])).rows.map(({ id }) => id);
+  };
+  if (!tx.isSpread) return new Set(await hold('id = any($1)', customerIds));
+  // Where customers lie on several servers, each is held by a statement of its own.
+  const held: string[] = [];
+  for (const customerId of customerIds.toSorted()) held.push(...(await hold('id = $1', customerId)));
+  return new Set(held);
+}
+
+/**
+ * Writes invoices whose mail is due at once, or waits until the customer's address is verified. The customers are held
+ * (`holdCustomers`). Of one who is `gone`, it is known whether the address was verified, and no row is there to hold.
  */
 export async function insertInvoices(
   tx: Queryable,
@@ -87,13 +102,7 @@ export async function insertInvoices(
   gone?: { isVerified: boolean },
 ): Promise<void> {
   const isVerified = gone === undefined ? 'customer.email_verified_at is not null' : '$17::boolean';
-  const ofCustomers = `join customers as customer on customer.id = new.customer_id
-     ${tx.isSpread ? '' : 'for share of customer'}`;
-  // Where customers lie on several servers, each is held by a statement of its own.
-  if (tx.isSpread && gone === undefined)
-    for (const customerId of invoices.map((invoice) => invoice.customerId).sort())
-      await tx.query('select id from customers where id = $1 for share', [customerId]);
-  await tx.query(
+  const { rowCount } = await tx.query(
     `insert into invoices (customer_id, id, number, period, status, currency, lines, total_cents, bill_to_name,
        bill_to_email, bill_to_company, bill_to_address, bill_to_tax_id, issuer, issued_at, paid_at, mail_state,
        mail_due_at)
@@ -104,7 +113,7 @@ export async function insertInvoices(
        $16::timestamptz[]) as new
        (customer_id, id, number, period, status, currency, lines, total_cents, bill_to_name, bill_to_email,
         bill_to_company, bill_to_address, bill_to_tax_id, issuer, issued_at, paid_at)
-     ${gone === undefined ? ofCustomers : ''}`,
+     ${gone === undefined ? 'join customers as customer on customer.id = new.customer_id' : ''}`,
     [
       invoices.map(({ customerId }) => customerId),
       invoices.map(({ id }) => id),
@@ -125,6 +134,9 @@ export async function insertInvoices(
       ...(gone === undefined ? [] : [gone.isVerified]),
     ],
   );
+  // The number of one that is not written would be a gap in the series.
+  if (rowCount !== invoices.length)
+    throw new Error(`${rowCount} of ${invoices.length} invoices could be written`);
 }
 
 /** Newest first; `before` is the id of the last one that was shown. */
