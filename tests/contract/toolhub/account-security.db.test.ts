@@ -102,6 +102,17 @@ describe('the account', () => {
        values ($1, current_date, 'slack_list_channels', 1, 'slack', 1, 0)`,
       [ada.id],
     );
+    // An account that was being connected, and a message that was being stored for it.
+    await rig.database.query(
+      `insert into inbound_accounts (platform, account, customer_id, claimed_at) values ('slack', 'T1/U1', $1, now())`,
+      [ada.id],
+    );
+    await rig.database.query(
+      `insert into inbound_messages
+         (customer_id, platform, account, message_key, channel, sent_at, received_at, message)
+       values ($1, 'slack', 'T1/U1', 'm1', 'C1', now(), now(), '{}')`,
+      [ada.id],
+    );
     const { rows: later } = await rig.database.query(
       `update jobs set ready_at = now() where name = 'customers.erase' and payload->>'customerId' = $1
          and ready_at > now() + interval '15 minutes' returning id`,

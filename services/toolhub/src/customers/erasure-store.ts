@@ -23,6 +23,8 @@ export const ERASED_TABLES = [
   'whatsapp_messages',
   'whatsapp_contacts',
   'whatsapp_statuses',
+  'inbound_accounts',
+  'inbound_messages',
 ] as const;
 export const KEPT_TABLES = ['invoices'] as const;
 

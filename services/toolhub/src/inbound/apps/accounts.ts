@@ -1,7 +1,13 @@
 import type { Queryable } from '@libs/db';
 import { enqueueJobs } from '@libs/jobs';
 import { SCHEMA } from '../../schema.ts';
-import { deleteReceivedMessages, insertAccount, lockAccounts, releaseAccounts } from './store.ts';
+import {
+  deleteReceivedMessages,
+  insertAccount,
+  listAccounts,
+  lockAccounts,
+  releaseAccounts,
+} from './store.ts';
 
 /** Has what waited for somebody to connect the account handed over. */
 export const ACCOUNT_CLAIMED_JOB = 'inbound.account_claimed';
@@ -17,7 +23,6 @@ export async function claimAccount(
   const { platform, account, customerId, at } = claim;
   await release(tx, { platform, customerId, except: account });
   if (account === null) return;
-  await lockAccounts(tx, { platform, accounts: [account], exclusively: true });
   await insertAccount(tx, { platform, account, customerId, at });
   await enqueueJobs(tx, SCHEMA, [{ name: ACCOUNT_CLAIMED_JOB, payload: { platform, account } }]);
 }
@@ -30,10 +35,14 @@ export function releaseAccount(
   return release(tx, { platform, customerId, except: null });
 }
 
+/** What is being stored for an account is waited for and deleted, too. The one that stays, or comes, is locked with the others: in one order. */
 async function release(
   tx: Queryable,
   key: { platform: string; customerId: string; except: string | null },
 ): Promise<void> {
+  const { platform, except } = key;
+  const locked = [...(await listAccounts(tx, key)), ...(except === null ? [] : [except])];
+  await lockAccounts(tx, { platform, accounts: locked, exclusively: true });
   const accounts = await releaseAccounts(tx, key);
   if (accounts.length > 0) await deleteReceivedMessages(tx, { ...key, accounts });
 }

@@ -53,8 +53,8 @@ export async function markDeliveryProcessed(
 }
 
 /**
- * Until the transaction ends nobody can claim these accounts while something is stored for them, nor the reverse: what
- * is stored as unclaimed is there when the next claim looks for it.
+ * Until the transaction ends nobody can claim these accounts, nor give them up, while something is stored for them, nor the
+ * reverse: what is stored as unclaimed is there when the next claim looks for it, and nothing comes after who gave up.
  */
 export async function lockAccounts(
   tx: Queryable,
@@ -93,6 +93,17 @@ export async function insertAccount(
      on conflict do nothing`,
     [claim.platform, claim.account, claim.customerId, claim.at],
   );
+}
+
+export async function listAccounts(
+  tx: Queryable,
+  { platform, customerId }: { platform: string; customerId: string },
+): Promise<string[]> {
+  const { rows } = await tx.query<{ account: string }>(
+    'select account from inbound_accounts where platform = $1 and customer_id = $2',
+    [platform, customerId],
+  );
+  return rows.map(({ account }) => account);
 }
 
 /** The customer's accounts at the platform, but for the one that stays; they are nobody's of this customer now. */
