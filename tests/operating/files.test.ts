@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { CALL_LONGEST_MS } from '../../services/toolhub/src/calls/call-times.ts';
 import { memoryFlags, memorySettings } from '../../tools/memory.mjs';
 import { alertsByGroup } from './rules.ts';
 
@@ -49,6 +50,22 @@ test.runIf(existsSync(SYSTEMD_ANALYZE))('systemd takes the units', () => {
   expect(units).toHaveLength(3);
   expect(status, stderr).toBe(0);
   expect(stderr).toBe('');
+});
+
+test('units and the compose file give Toolhub the time that its longest call takes when it is stopped', () => {
+  const compose = read('deploy/compose.yaml');
+  const toolhub = compose.slice(compose.indexOf('\n  toolhub:'), compose.indexOf('\n  prometheus:'));
+  const unit = read('deploy/systemd/toolhub.service');
+  const guide = read('services/toolhub/docs/operating.md');
+  const seconds = [
+    /stop_grace_period: (\d+)s/.exec(toolhub),
+    /TimeoutStopSec=(\d+)/.exec(unit),
+    /ended by SIGTERM with (\d+) seconds/.exec(guide),
+    /Toolhub (\d+)/.exec(read('deploy/Dockerfile')),
+  ].map((found) => Number(found?.[1]));
+  expect(new Set(seconds).size).toBe(1);
+  // Leaving takes three seconds before it, recording and closing some after it.
+  expect(seconds[0]).toBeGreaterThanOrEqual(CALL_LONGEST_MS / 1_000 + 15);
 });
 
 test('images, units and the compose file name programs that are there and settings that are read', () => {

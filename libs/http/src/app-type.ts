@@ -9,7 +9,11 @@ declare module 'fastify' {
     /** Before a stop: not ready any more, and yet whoever still sends is served, until nobody does (bounded). */
     leave(): Promise<void>;
     /** Stops gracefully: answers what is open (bounded), refuses what is new, closes. */
-    drain(options?: { timeoutMs?: number }): Promise<void>;
+    drain(options?: {
+      timeoutMs?: number;
+      /** By then a request that is on its way has to be here as a whole. */
+      unfinishedMs?: number;
+    }): Promise<void>;
     /** Aborted when draining begins; long answers (event streams) must end then. */
     drainSignal: AbortSignal;
     /** Prometheus registry behind `/metrics`; services add their own metrics to it. */

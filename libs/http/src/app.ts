@@ -15,6 +15,7 @@ import {
   type Metrics,
   parseTraceparent,
   runInTrace,
+  watchConnections,
 } from '@libs/runtime';
 import { type FastifyServerOptions, fastify, LogController } from 'fastify';
 import type { App } from './app-type.ts';
@@ -95,9 +96,10 @@ export async function createApp(options: AppOptions): Promise<App> {
   app.decorate('drainSignal', { getter: () => drain.signal });
   app.decorate('metrics', { getter: () => metrics });
   app.decorate('leave', () => drain.leave());
-  app.decorate('drain', ({ timeoutMs = DRAIN_TIMEOUT_MS }: { timeoutMs?: number } = {}) => {
+  const connections = watchConnections(app.server);
+  app.decorate('drain', ({ timeoutMs = DRAIN_TIMEOUT_MS, unfinishedMs = DRAIN_TIMEOUT_MS } = {}) => {
     drain.begin();
-    return closeWithin(app.server, app.close(), timeoutMs);
+    return closeWithin(app.server, app.close(), { timeoutMs, unfinishedMs, connections });
   });
 
   app.setValidatorCompiler(validatorCompiler);

@@ -12,7 +12,7 @@ import type { App } from './index.ts';
 
 type Gate = { open: () => void; entered: Promise<void> };
 
-/** `/slow` answers when the gate opens. */
+/** `/slow` answers when the gate opens, `/taken` when it has its body. */
 async function startSlowApp(): Promise<{ app: App; port: number; gate: Gate }> {
   const app = await createTestApp();
   const entered = Promise.withResolvers<void>();
@@ -22,6 +22,7 @@ async function startSlowApp(): Promise<{ app: App; port: number; gate: Gate }> {
     await opened.promise;
     return { done: true };
   });
+  app.post('/taken', async () => ({ done: true }));
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;
   return { app, port, gate: { open: () => opened.resolve(), entered: entered.promise } };
@@ -82,6 +83,32 @@ describe('drain', () => {
     await app.drain({ timeoutMs: 50 });
     expect(await slow).toBe('ECONNRESET');
     agent.destroy();
+  });
+
+  test('who has sent no whole request is cut before those who wait for an answer', async () => {
+    const { app, port, gate } = await startSlowApp();
+    const slow = getWith(new Agent(), `http://127.0.0.1:${port}/slow`);
+    await gate.entered;
+    const unfinished = [
+      '',
+      'GET /healthz HTTP/1.1\r\nhost: x\r\n',
+      'POST /taken HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 9\r\n\r\n{',
+    ].map(async (text) => {
+      const socket = connect(port, '127.0.0.1');
+      await once(socket, 'connect');
+      socket.on('error', () => {});
+      socket.write(text);
+      return { closed: once(socket, 'close') };
+    });
+    const sockets = await Promise.all(unfinished);
+    await expect
+      .poll(() => new Promise((resolve) => app.server.getConnections((_, count) => resolve(count))))
+      .toBe(4);
+    const drained = app.drain({ unfinishedMs: 50 });
+    await Promise.all(sockets.map(({ closed }) => closed));
+    gate.open();
+    expect((await slow).body).toBe('{"done":true}');
+    await drained;
   });
 
   test('readiness and new requests are refused while draining', async () => {

@@ -5,6 +5,7 @@ import {
   type Server,
   ServerResponse,
 } from 'node:http';
+import type { Socket } from 'node:net';
 import { setImmediate as afterReading, setTimeout as sleep } from 'node:timers/promises';
 
 export const DRAIN_TIMEOUT_MS = 20_000;
@@ -78,16 +79,40 @@ export class Drain {
   }
 }
 
-/** Waits for `closing`; connections that are still open at the end of the time are cut. */
+/** The open connections of a server; noting them costs something per connection, nothing per request. */
+export function watchConnections(server: Server): ReadonlySet<Socket> {
+  const open = new Set<Socket>();
+  server.on('connection', (socket) => {
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  });
+  return open;
+}
+
+/** Whether a whole request came whose answer is not written yet. Node keeps no list of those; it notes the answer at its socket. */
+function isAnswering(socket: Socket & { _httpMessage?: ServerResponse<IncomingMessage> | null }): boolean {
+  return socket._httpMessage?.req.complete === true;
+}
+
+/**
+ * Waits for `closing`; connections that are still open at the end of the time are cut. Those that have not sent a whole
+ * request by `unfinishedMs` are cut then: Node stops to time them when a server closes, and browsers open some in advance.
+ */
 export async function closeWithin(
   server: Server,
   closing: Promise<unknown>,
-  timeoutMs: number,
+  options: { timeoutMs: number; unfinishedMs: number; connections: ReadonlySet<Socket> },
 ): Promise<void> {
-  const timer = setTimeout(() => server.closeAllConnections(), timeoutMs);
+  const cutUnfinished = () => {
+    for (const socket of options.connections) if (!isAnswering(socket)) socket.destroy();
+  };
+  const timers = [
+    setTimeout(cutUnfinished, options.unfinishedMs),
+    setTimeout(() => server.closeAllConnections(), options.timeoutMs),
+  ];
   try {
     await closing;
   } finally {
-    clearTimeout(timer);
+    for (const timer of timers) clearTimeout(timer);
   }
 }

@@ -1,4 +1,4 @@
-export { closeWithin, DRAIN_TIMEOUT_MS, Drain } from './drain.ts';
+export { closeWithin, DRAIN_TIMEOUT_MS, Drain, watchConnections } from './drain.ts';
 export {
   AppError,
   type AppErrorOptions,

@@ -16,6 +16,7 @@ export type RunOptions = {
   onDrain?: () => Promise<unknown> | unknown;
   /** Closed one after the other once no request is open: workers, then pools, then the embedded database. */
   closers?: readonly Closer[];
+  /** As long as the longest request may take. */
   drainTimeoutMs?: number;
   closeTimeoutMs?: number;
   exit?: (code: number) => void;
@@ -36,7 +37,7 @@ export function runUntilSignal(options: RunOptions): Promise<void> {
     const stop = (reason: string): void => {
       if (stopping) return;
       stopping = true;
-      options.app.log.info({ reason }, 'stopping');
+      options.app.log.info({ reason, drain_ms: options.drainTimeoutMs ?? DRAIN_TIMEOUT_MS }, 'stopping');
       void shutDown(options).then((clean) => {
         signals.off('SIGTERM', onTerm);
         signals.off('SIGINT', onInterrupt);

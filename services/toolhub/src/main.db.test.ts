@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { freePort } from '@libs/runtime/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createToolhubDatabase, startInstance } from '../test/instance.ts';
+import { CALL_LONGEST_MS } from './calls/call-times.ts';
 
 const main = fileURLToPath(new URL('./main.ts', import.meta.url));
 let folder: string;
@@ -92,6 +93,9 @@ test('in production a key that opens nothing of what is stored stops the start, 
   await expect.poll(() => output.stdout, { timeout: 40_000 }).toContain('/mcp');
   child.kill('SIGTERM');
   expect(await exited).toBe(0);
+  // The longest call that it may have accepted is waited for.
+  const [, drainMs] = /"reason":"SIGTERM","drain_ms":(\d+)/.exec(output.stdout) ?? [];
+  expect(Number(drainMs)).toBeGreaterThan(CALL_LONGEST_MS);
   await database.drop();
 }, 90_000);
 

@@ -19,6 +19,7 @@ import {
 } from '@libs/runtime';
 import { SealError } from '@libs/seal';
 import { createToolhub } from './app.ts';
+import { CALL_LONGEST_MS } from './calls/call-times.ts';
 import { type Config, loadConfig } from './config.ts';
 import { createConnectors } from './connectors/index.ts';
 import { checkKeysAtStart } from './rotation/start-check.ts';
@@ -26,6 +27,8 @@ import { migrationSource, SCHEMA } from './schema.ts';
 import { welcome } from './welcome.ts';
 
 const CONNECTIONS_MAX = 20;
+/** What a call may take beside its platform: to be counted, recorded and sent. */
+const ANSWER_MS = 5_000;
 
 async function main(): Promise<void> {
   const connectors = createConnectors();
@@ -60,7 +63,10 @@ async function main(): Promise<void> {
       hostVariable: 'TOOLHUB_HOST',
     });
     // Who reads that it runs may end it at once, so signals are listened for before that is said.
-    const running = runUntilSignal({ app: toolhub.app, onDrain: () => toolhub.stopJobs(), closers });
+    const running = runUntilSignal({
+      ...{ app: toolhub.app, onDrain: () => toolhub.stopJobs(), closers },
+      drainTimeoutMs: CALL_LONGEST_MS + ANSWER_MS,
+    });
     process.stdout.write(welcome(config));
     await running;
   } catch (error) {

@@ -15,6 +15,7 @@ import {
 } from '../tools/tool.ts';
 import { type CallRequest, principalOf } from './call.ts';
 import type { CallMetrics } from './call-metrics.ts';
+import { CALL_TIMEOUT_MS } from './call-times.ts';
 import { withDeadline } from './deadline.ts';
 import {
   APPROVAL_DENIED,
@@ -73,9 +74,6 @@ export interface CallTool {
   admitCall(request: CallRequest): Promise<Admission>;
   runCall(request: CallRequest, tool: CatalogueTool): Promise<ToolResult>;
 }
-
-/** The longest that a platform may take; after it the call is over, whatever the connector does. */
-const CALL_TIMEOUT_MS = 60_000;
 
 type Verdict = { outcome: Outcome; result: ToolResult };
 

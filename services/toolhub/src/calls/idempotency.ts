@@ -4,6 +4,7 @@ import { everyMinutes } from '@libs/jobs';
 import type { Holder } from '../billing/holder.ts';
 import type { Alongside } from '../billing/meter.ts';
 import { hashArguments } from './arguments-hash.ts';
+import { KEY_WAIT_MS } from './call-times.ts';
 import {
   deleteExpiredCalls,
   deleteIntents,
@@ -49,7 +50,6 @@ export interface IdempotencyDependencies {
 }
 
 const KEEP_MS = 24 * 60 * 60 * 1000;
-const WAIT_MS = 30_000;
 const LOOK_MS = 20;
 const LOOK_MS_MAX = 500;
 const FORGET_MINUTES = 10;
@@ -62,7 +62,7 @@ const FORGET_BATCHES_MAX = 200;
  * none of these cases sends anything.
  */
 export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
-  const { database, onError, waitMs = WAIT_MS } = deps;
+  const { database, onError, waitMs = KEY_WAIT_MS } = deps;
 
   async function claim(
     call: KeyedCall & { args: Record<string, unknown>; signal: AbortSignal },
