@@ -60,11 +60,12 @@ export async function deleteAccess(tx: Queryable, customerId: string): Promise<v
   }
 }
 
-/** The account itself, what leads to it and what opens its platforms. */
-export async function deleteAccount(tx: Queryable, customerId: string): Promise<void> {
+/** The account itself, what leads to it and what opens its platforms. False where another has closed it. */
+export async function deleteAccount(tx: Queryable, customerId: string): Promise<boolean> {
   await tx.query('delete from customer_emails where customer_id = $1', [customerId]);
   await tx.query('delete from credentials where customer_id = $1', [customerId]);
-  await tx.query('delete from customers where id = $1', [customerId]);
+  const { rowCount } = await tx.query('delete from customers where id = $1', [customerId]);
+  return rowCount === 1;
 }
 
 /** A bounded number of rows; 0 when nothing is left. */

@@ -80,7 +80,8 @@ export function createErasure<Open>(deps: ErasureDependencies<Open>): Erasure {
         const open = await deps.accounts.settle(tx, customerId);
         for (const tokenId of await listTokenIds(tx, customerId)) await revoke({ tokenId });
         await deps.forgetPlatforms(tx, customerId);
-        await deleteAccount(tx, customerId);
+        // The other has planted what follows, and may wait for the calls that a job of this one would erase.
+        if (!(await deleteAccount(tx, customerId))) return;
         const waitsUntilMs = inMs(LATE_WRITERS_MS).getTime();
         const jobs = open === null ? eraseJobs(customerId) : [settleJob({ customerId, open, waitsUntilMs })];
         await enqueueJobs(tx, database.schema, jobs);
