@@ -233,7 +233,7 @@ export function createCallTool(deps: CallToolDependencies): CallTool {
         ...{ customerId, reservation, platform, tool: tool.name, succeeded },
         unit: succeeded || isOpen ? 'kept' : 'given_back',
         durationMs: performance.now() - startedMs,
-        alongside: key?.ending(keyedResult(failure, { result, mayHaveActed })),
+        alongside: key?.ending(keyedResult(failure, { result, mayHaveActed, isOpen })),
       }),
       failure !== null && request.session.kind === 'customer' && !ownDoing.has(failure.code)
         ? deps.tellFailure({ customerId, tool: tool.name, platform, failure })
@@ -272,7 +272,7 @@ function missingScope(scopes: readonly Scope[], tool: CatalogueTool): Scope | un
 /** Failures that the caller caused and knows of: nobody has to be told by an event. */
 const ownDoing: ReadonlySet<Failure['code']> = new Set(['invalid_arguments', 'canceled']);
 
-/** Failures after which nothing can have happened at the platform: the same key may be tried again. */
+/** Failures after which, unless its outcome is open, nothing can have happened at the platform: the key may be tried again. */
 const harmlessCodes: ReadonlySet<Failure['code']> = new Set([
   'not_connected',
   'token_expired',
@@ -284,10 +284,10 @@ const harmlessCodes: ReadonlySet<Failure['code']> = new Set([
 /** What later calls with the same key get; null where the call certainly did nothing, so that the key is free again. */
 function keyedResult(
   failure: Failure | null,
-  { result, mayHaveActed }: { result: ToolResult; mayHaveActed: boolean },
+  { result, mayHaveActed, isOpen }: { result: ToolResult; mayHaveActed: boolean; isOpen: boolean },
 ): string | null {
   if (failure === null || failure.code === 'platform_error') return JSON.stringify(result);
-  if (!mayHaveActed || harmlessCodes.has(failure.code)) return null;
+  if (!mayHaveActed || (!isOpen && harmlessCodes.has(failure.code))) return null;
   const said = failure.message.replace(/\.?$/, '.');
   return JSON.stringify(failureResult({ ...failure, message: `${said} ${MAYBE_DONE}` }));
 }

@@ -7,6 +7,7 @@ import { freePort } from '@libs/runtime/testing';
 import Type from 'typebox';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type Connector, ConnectorError, defineConnector, defineTool } from '../connectors/connector.ts';
+import { createVendorApi } from '../connectors/vendor-api/request.ts';
 import type { OpenResult } from '../credentials/credential.ts';
 import type { InternalSession, Session } from '../customers/identity.ts';
 import {
@@ -19,13 +20,15 @@ import {
 } from '../mcp/test/rig.ts';
 
 /** What the vendor does with a request that has arrived. */
-type Behaviour = 'answer' | 'refuse' | 'expire' | 'fail' | 'cut' | 'hang';
+type Behaviour = 'answer' | 'refuse' | 'expire' | 'fail' | 'slow' | 'cut' | 'hang';
 
 let db: TestDatabase;
 let hub: Instance;
 let vendor: Server;
 let closedPort: number;
 let behaviour: Behaviour = 'answer';
+/** What it does with the first requests, each in its turn, before it behaves as said. */
+let atFirst: Behaviour[] = [];
 let arrived = 0;
 let customers = 0;
 /** What becomes of a token that the vendor refused. */
@@ -38,6 +41,7 @@ const answers: Record<Exclude<Behaviour, 'cut' | 'hang'>, string> = {
   refuse: 'HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n',
   expire: 'HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n',
   fail: 'HTTP/1.1 503 Unavailable\r\ncontent-length: 0\r\n\r\n',
+  slow: 'HTTP/1.1 429 Too Many Requests\r\nretry-after: 7\r\ncontent-length: 0\r\n\r\n',
 };
 
 beforeAll(async () => {
@@ -48,8 +52,9 @@ beforeAll(async () => {
     socket.on('data', () => {
       arrived += 1;
       vendor.emit('arrived');
-      if (behaviour === 'cut') socket.destroy();
-      else if (behaviour !== 'hang') socket.write(answers[behaviour]);
+      const now = atFirst.shift() ?? behaviour;
+      if (now === 'cut') socket.destroy();
+      else if (now !== 'hang') socket.write(answers[now]);
     });
   }).listen(0, '127.0.0.1');
   await once(vendor, 'listening');
@@ -75,11 +80,19 @@ afterAll(async () => {
 
 beforeEach(() => {
   behaviour = 'answer';
+  atFirst = [];
   arrived = 0;
   renewal = async () => ({ kind: 'token_expired' });
 });
 
 function postOffice(port: number): Connector {
+  const callPost = createVendorApi<unknown>({
+    title: 'Post',
+    baseUrl: () => `http://127.0.0.1:${port}`,
+    headers: () => ({}),
+    secrets: () => [],
+    explain: () => undefined,
+  });
   return defineConnector({
     id: 'post',
     title: 'Post office',
@@ -105,6 +118,21 @@ function postOffice(port: number): Connector {
           return {};
         },
       }),
+      ...(['W', 'R'] as const).map((toolClass) =>
+        defineTool({
+          name: toolClass === 'R' ? 'post_track_parcel' : 'post_send_parcel',
+          title: 'Parcels',
+          description: 'A vendor that does a repeat at most once, under the key that it is given.',
+          class: toolClass,
+          inputSchema: Type.Object({}, { additionalProperties: false }),
+          outputSchema: Type.Object({}, { additionalProperties: false }),
+          async run(_args, context) {
+            const send = { method: 'POST', repeatable: context.idempotencyKey !== null } as const;
+            await callPost(context, { path: '/', ...(toolClass === 'R' ? {} : send) });
+            return {};
+          },
+        }),
+      ),
     ],
     verify: async () => ({ kind: 'accepted', account: 'me' }),
     health: async () => ({ status: 'ok', message: null }),
@@ -151,6 +179,36 @@ describe('the unit of a call', () => {
     const again = await send(id, { idempotency_key: 'renewing' });
     expect(again.body.result?.isError).not.toBe(true);
     expect([arrived, await usedBy(id)]).toEqual([2, 1]);
+  });
+
+  test.each<[string, Behaviour, Record<string, unknown>]>([
+    ['that is told to slow down', 'slow', { retry_after_seconds: 7 }],
+    ['whose token is refused', 'expire', {}],
+    ['that is refused', 'refuse', { platform_code: '403' }],
+    ['that the platform fails', 'fail', {}],
+  ])(
+    '[TH-7.13] [TH-5.9] a cut before a repeat %s stays open: the unit is kept, the key sends nothing again',
+    async (_what, then, details) => {
+      const id = await newCustomer();
+      atFirst = ['cut', then];
+      const first = await callTool(hub.url, id, 'post_send_parcel', { idempotency_key: 'k' });
+      expect(first.body.result?.structuredContent?.error).toMatchObject({
+        ...{ code: 'platform_unavailable', ...details },
+      });
+      const again = await callTool(hub.url, id, 'post_send_parcel', { idempotency_key: 'k' });
+      expect(again.body.result?.structuredContent?.error).toMatchObject({
+        ...{ code: 'platform_unavailable', message: expect.stringContaining('is not known') },
+      });
+      expect([arrived, await usedBy(id)]).toEqual([2, 1]);
+    },
+  );
+
+  test('[TH-7.13] a read that was cut and then refused has done nothing', async () => {
+    const id = await newCustomer();
+    atFirst = ['cut', 'slow'];
+    const read = await callTool(hub.url, id, 'post_track_parcel', {});
+    expect(read.body.result?.structuredContent?.error).toMatchObject({ code: 'rate_limited' });
+    expect([arrived, await usedBy(id)]).toEqual([2, 0]);
   });
 
   test('[TH-7.13] hanging up is no way around the limit', async () => {

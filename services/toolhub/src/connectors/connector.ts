@@ -39,6 +39,16 @@ export class ConnectorError extends Error {
   }
 }
 
+/** What a repeat met, after a try of which nobody knows what became: no answer to the repeat is one to that try. */
+export function stillOpen(last: ConnectorError): ConnectorError {
+  const { message, platformCode, retryAfterSeconds } = last;
+  return new ConnectorError('platform_unavailable', `${message}; the try before it got no answer`, {
+    ...{ cause: last, outcomeOpen: true },
+    ...(platformCode === null ? {} : { platformCode }),
+    ...(retryAfterSeconds === null ? {} : { retryAfterSeconds }),
+  });
+}
+
 export interface AddressGuard {
   /** Resolves and checks; throws `address_refused`, or `platform_unavailable` for a name that does not resolve. */
   resolve(target: { host: string; port: number }): Promise<GuardedPlace>;

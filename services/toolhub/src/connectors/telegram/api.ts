@@ -77,7 +77,7 @@ export async function callTelegram(
   parameters: Record<string, unknown> = {},
 ): Promise<unknown> {
   const { body } = await api(context, {
-    ...{ method: 'POST', path: path`/${method}`, json: parameters, repeatable: READS.has(method) },
+    ...{ method: 'POST', path: path`/${method}`, json: parameters, isRead: READS.has(method) },
   });
   return fieldsOf(body).result;
 }

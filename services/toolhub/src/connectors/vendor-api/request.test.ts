@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { ToolContext } from '../connector.ts';
+import { ConnectorError, type ToolContext } from '../connector.ts';
 import { createVendorApi, refusedBy } from './request.ts';
 import { fieldsOf } from './shape.ts';
 
@@ -27,3 +27,46 @@ test.each([
     expect.objectContaining({ message: `Vendor refused: ${shown}` }),
   );
 });
+
+/** Answers each try in its turn; an error is thrown. */
+function contextOf(...tries: (Response | ConnectorError)[]) {
+  const next = async () => {
+    const answer = tries.shift();
+    if (answer instanceof Response) return answer;
+    throw answer;
+  };
+  return {
+    credential: { secret: SECRET },
+    now: () => new Date(),
+    fetch: next,
+    signal: new AbortController().signal,
+  } as unknown as ToolContext<{ secret: string }>;
+}
+
+const cut = () => new ConnectorError('platform_unavailable', 'it does not answer', { outcomeOpen: true });
+const refusedPlace = () => new ConnectorError('platform_unavailable', 'no connection');
+
+test('what became of a try that was cut stays open, whatever the repeat of it meets', async () => {
+  const request = { method: 'POST', path: '/x', repeatable: true } as const;
+  const open = { code: 'platform_unavailable', outcomeOpen: true };
+  await expect(call(contextOf(cut(), refusedPlace()), request)).rejects.toMatchObject(open);
+  await expect(
+    call(contextOf(cut(), Response.json({ message: 'no' }, { status: 400 })), request),
+  ).rejects.toMatchObject({ ...open, platformCode: '400', message: expect.stringContaining('refused: no') });
+  await expect(call(contextOf(refusedPlace(), refusedPlace()), request)).rejects.toMatchObject({
+    outcomeOpen: false,
+  });
+  expect(await call(contextOf(cut(), Response.json({})), request)).toMatchObject({ status: 200 });
+});
+
+test.each([{ path: '/x' }, { method: 'POST', path: '/x', isRead: true } as const])(
+  'of a read the last try tells: %j',
+  async (request) => {
+    await expect(call(contextOf(cut(), refusedPlace()), request)).rejects.toMatchObject({
+      outcomeOpen: false,
+    });
+    await expect(call(contextOf(refusedPlace(), cut()), request)).rejects.toMatchObject({
+      outcomeOpen: true,
+    });
+  },
+);

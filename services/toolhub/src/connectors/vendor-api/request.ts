@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ConnectorError, type ToolContext } from '../connector.ts';
+import { ConnectorError, stillOpen, type ToolContext } from '../connector.ts';
 import { fieldsOf } from './shape.ts';
 
 type QueryValue = string | number | boolean | readonly string[] | undefined;
@@ -14,6 +14,8 @@ export interface VendorRequest {
   headers?: Readonly<Record<string, string>>;
   /** The vendor does a repeat of this request at most once, so a lost answer may be asked for again. */
   repeatable?: boolean;
+  /** It changes nothing at the vendor, so a try that was cut leaves nothing open once it is repeated; a GET unless said. */
+  isRead?: boolean;
 }
 
 export interface VendorAnswer {
@@ -75,13 +77,17 @@ export function createVendorApi<Credential>(rules: VendorRules<Credential>): Cal
   }
 
   return async (context, request) => {
-    const mayRepeat = request.repeatable ?? (request.method ?? 'GET') === 'GET';
+    const isRead = request.isRead ?? (request.method ?? 'GET') === 'GET';
+    const mayRepeat = request.repeatable ?? isRead;
+    let isOpen = false;
     for (let repeat = 0; ; repeat += 1) {
       try {
         return await once(context, request);
       } catch (error) {
-        const isPassing = error instanceof ConnectorError && error.code === 'platform_unavailable';
-        if (!isPassing || !mayRepeat || repeat >= REPEATS_MAX) throw error;
+        if (!(error instanceof ConnectorError)) throw error;
+        const isPassing = error.code === 'platform_unavailable';
+        if (!isPassing || !mayRepeat || repeat >= REPEATS_MAX) throw isOpen ? stillOpen(error) : error;
+        isOpen ||= error.outcomeOpen && !isRead;
         await sleep(REPEAT_AFTER_MS, undefined, { signal: context.signal });
       }
     }

@@ -6,7 +6,9 @@ import type { Connector, ToolContext } from '../../connector.ts';
 import { closeTestContexts, runTool, testContext } from '../../test/tool-runner.ts';
 import { createEmailConnector } from '../connector.ts';
 import {
+  type FaultFor,
   type HostileServer,
+  type ImapReply,
   type ImapScript,
   startHostileImap,
   upgradeWith,
@@ -23,8 +25,8 @@ afterEach(async () => {
   await closeTestContexts();
 });
 
-async function contextFor(script: ImapScript): Promise<ToolContext> {
-  const server = await startHostileImap(script);
+async function contextFor(script: ImapScript, faultFor?: FaultFor): Promise<ToolContext> {
+  const server = await startHostileImap(script, faultFor);
   servers.push(server);
   const place = { host: '127.0.0.1', port: server.port, secure: false, user: 'u', password: 'p' };
   const credential = { imap: place, smtp: place, from: 'a@mail.test' };
@@ -100,5 +102,47 @@ describe('the guard of IMAP connections', () => {
     // The library itself takes a NOOP that failed for none; the guard does not.
     await client.noop();
     expect(guard.failure).toMatchObject({ code: 'platform_unavailable' });
+  });
+});
+
+describe('a kept connection that is lost under a call', () => {
+  type Lost = { at: string; tool: string; args: Record<string, unknown> };
+  const move = { tool: 'email_move_messages', args: { folder: 'INBOX', uids: [1], target_folder: 'Trash' } };
+  const search = { tool: 'email_search_messages', args: { folder: 'INBOX' } };
+  const hangUp: ImapReply = ({ socket }) => void socket.destroy();
+
+  /** The server hangs up at this command, and turns the next connection away. */
+  async function loseConnection({ at, tool, args }: Lost, turnAway: Record<string, ImapReply>) {
+    const connector = createEmailConnector();
+    connectors.push(connector);
+    let isLosing = false;
+    let isLost = false;
+    const context = await contextFor({}, (command) => {
+      if (isLost) return turnAway[command];
+      if (!isLosing || command !== at) return undefined;
+      isLost = true;
+      return hangUp;
+    });
+    await runTool(connector, 'email_list_folders', { args: {}, context });
+    isLosing = true;
+    return runTool(connector, tool, { args, context });
+  }
+
+  it.each<[string, Record<string, ImapReply>]>([
+    ['that is hung up on', { LOGIN: hangUp }],
+    ['that is told to slow down', { LOGIN: ({ tag, write }) => write(`${tag} NO [LIMIT] later\r\n`) }],
+  ])('leaves open what became of a change, also after a retry %s', async (_what, turnAway) => {
+    await expect(loseConnection({ at: 'UID MOVE', ...move }, turnAway)).rejects.toMatchObject({
+      ...{ code: 'platform_unavailable', outcomeOpen: true },
+    });
+  });
+
+  it.each<[string, Lost]>([
+    ['before the change was asked for', { at: 'SELECT', ...move }],
+    ['under a read', { at: 'UID FETCH', ...search }],
+  ])('has done nothing %s', async (_what, lost) => {
+    await expect(loseConnection(lost, { LOGIN: hangUp })).rejects.toMatchObject({
+      ...{ code: 'platform_unavailable', outcomeOpen: false },
+    });
   });
 });

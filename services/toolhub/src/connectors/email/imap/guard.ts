@@ -29,7 +29,15 @@ export interface ImapGuard {
   readonly failure: ConnectorError | null;
   /** Answers to the last command that were left out. */
   readonly skipped: readonly { kind: SkippableAnswer; reason: string }[];
+  /** How many commands that change something were given to the connection so far. */
+  readonly changesAsked: number;
 }
+
+/** Commands after which everything is as it was; any other counts as a change. */
+const READING_COMMANDS: ReadonlySet<string> = new Set([
+  ...['CAPABILITY', 'NOOP', 'ID', 'ENABLE', 'NAMESPACE', 'STARTTLS', 'LOGIN', 'AUTHENTICATE', 'LOGOUT'],
+  ...['LIST', 'XLIST', 'LSUB', 'STATUS', 'SELECT', 'EXAMINE', 'SEARCH', 'UID SEARCH', 'FETCH', 'UID FETCH'],
+]);
 
 const guards = new WeakMap<ImapFlow, ImapGuard>();
 
@@ -55,6 +63,7 @@ export function guardClient(client: ImapFlow, options: ImapGuardOptions = {}): I
   const commandMsMax = options.commandMsMax ?? COMMAND_MS_MAX;
   let failure: ConnectorError | null = null;
   let isUpgrading = false;
+  let changesAsked = 0;
   const spent = { ms: 0, sincePauseMs: 0 };
 
   function fail(error: ConnectorError): void {
@@ -88,6 +97,7 @@ export function guardClient(client: ImapFlow, options: ImapGuardOptions = {}): I
   insides.exec = (command, attributes, execOptions) => {
     limiter.beginCommand(command, { wantsAll: asksForAllFolders(attributes) });
     spent.ms = 0;
+    if (!READING_COMMANDS.has(command.toUpperCase())) changesAsked += 1;
     isUpgrading = command.toUpperCase() === 'STARTTLS';
     const timer = setTimeout(
       () =>
@@ -113,6 +123,9 @@ export function guardClient(client: ImapFlow, options: ImapGuardOptions = {}): I
     },
     get skipped() {
       return limiter.skipped;
+    },
+    get changesAsked() {
+      return changesAsked;
     },
   };
   guards.set(client, guard);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { ImapFlow } from 'imapflow';
-import { type AddressGuard, ConnectorError, type ToolContext } from '../../connector.ts';
+import { type AddressGuard, ConnectorError, stillOpen, type ToolContext } from '../../connector.ts';
 import {
   busy,
   type ConnectionShares,
@@ -83,6 +83,10 @@ export interface ImapPoolDependencies {
 function accountKey({ customerId, account, credential }: ToolContext<EmailCredential>): string {
   const identity = JSON.stringify([customerId, customerId === null ? account : '', credential.imap]);
   return createHash('sha256').update(identity).digest('base64url');
+}
+
+function changesAsked({ client }: Held): number {
+  return guardOf(client)?.changesAsked ?? 0;
 }
 
 export function createImapPool(options: ImapPoolDependencies = {}): ImapPool {
@@ -274,14 +278,21 @@ export function createImapPool(options: ImapPoolDependencies = {}): ImapPool {
     const { signal } = context;
     const account = accountOf(context);
     const lease = await acquire(account, context);
+    const changesBefore = changesAsked(lease);
     try {
       return await run(account, lease, { signal, work });
     } catch (error) {
       const wasLost = lease.isReused && !lease.client.usable && !(error instanceof ConnectorError);
       if (!wasLost || signal.aborted) throw error;
     }
+    const isOpen = changesAsked(lease) > changesBefore;
     const again = accountOf(context);
-    return run(again, await acquire(again, context), { signal, work });
+    try {
+      return await run(again, await acquire(again, context), { signal, work });
+    } catch (error) {
+      if (!isOpen || signal.aborted) throw error;
+      throw stillOpen(fromImapError(error, { oauth: usesOAuth(context.credential.imap) }));
+    }
   }
 
   return {
