@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isDatabaseAway } from './away.ts';
+import { isAwayFrom, isDatabaseAway } from './away.ts';
 
 const failure = (message: string, code?: string) => Object.assign(new Error(message), code ? { code } : {});
 
@@ -36,4 +36,12 @@ test.each([
   undefined,
 ])('it is not: $message', (error) => {
   expect(isDatabaseAway(error)).toBe(false);
+});
+
+test('where tables are spread, a server that another cannot reach is away, too', () => {
+  const unreachable = failure('could not connect to any active placements', 'XX000');
+  expect(isAwayFrom({ isSpread: true }, unreachable)).toBe(true);
+  expect(isAwayFrom({ isSpread: false }, unreachable)).toBe(false);
+  expect(isAwayFrom({ isSpread: false }, failure('read ECONNRESET', 'ECONNRESET'))).toBe(true);
+  expect(isAwayFrom({ isSpread: true }, undefined)).toBe(false);
 });

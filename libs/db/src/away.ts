@@ -24,3 +24,14 @@ export function isDatabaseAway(error: unknown): boolean {
   if (code === undefined) return DRIVER_MESSAGES.test(error.message);
   return SOCKET_CODES.has(code) || (typeof code === 'string' && SERVER_CODES.test(code));
 }
+
+/** What Citus says, where tables are spread, when a tenant's server is away. */
+const SPREAD_AWAY_CODE = 'XX000';
+
+/** The same for statements on a tenant's tables, whose server may be away alone. */
+export function isAwayFrom(db: { readonly isSpread?: boolean }, error: unknown): boolean {
+  return (
+    isDatabaseAway(error) ||
+    (db.isSpread === true && (error as { code?: unknown })?.code === SPREAD_AWAY_CODE)
+  );
+}

@@ -6,7 +6,7 @@ export {
   textArray,
   timestamptzArray,
 } from './arrays.ts';
-export { isDatabaseAway } from './away.ts';
+export { isAwayFrom, isDatabaseAway } from './away.ts';
 export type { Batcher, BatcherOptions, EndedBatch, Outcome, Verdict } from './batcher.ts';
 export { createBatcher, isRefusedData, outcomesOf } from './batcher.ts';
 export {

@@ -1,11 +1,4 @@
-import {
-  createBatcher,
-  type Database,
-  isDatabaseAway,
-  type Outcome,
-  outcomesOf,
-  type Queryable,
-} from '@libs/db';
+import { createBatcher, type Database, isAwayFrom, type Outcome, outcomesOf, type Queryable } from '@libs/db';
 import type { NewId } from '@libs/seal';
 import { errors } from '../errors.ts';
 import type { CounterState } from './counter-store.ts';
@@ -80,8 +73,6 @@ const RESERVE_ATTEMPTS_MAX = 3;
 const SETTLE_ATTEMPTS_MAX = 3;
 /** Postgres rolled the statement back and asks to try again. */
 const TRY_AGAIN_CODES: ReadonlySet<unknown> = new Set(['40001', '40P01']);
-/** What Citus says, where tables are spread, when the customer's server is away. */
-const SPREAD_AWAY_CODE = 'XX000';
 /** For so long a call that was made waits for its server to come back, from the first time that it was away. */
 const AWAY_MS_MAX = 15_000;
 const AWAY_PAUSE_MS = 500;
@@ -159,13 +150,13 @@ export function createMeter(deps: MeterDependencies): Meter {
         deps.onCounted((await write(items, batch)) ?? []);
         return outcomesOf(items.map(() => undefined));
       } catch (error) {
-        const { code } = error as { code?: unknown };
-        if (isDatabaseAway(error) || (database.isSpread && code === SPREAD_AWAY_CODE)) {
+        if (isAwayFrom(database, error)) {
           awaySinceMs ??= performance.now();
           if (performance.now() - awaySinceMs >= AWAY_MS_MAX) throw error;
           await new Promise((done) => setTimeout(done, awayPauseMs));
         } else {
           conflicts += 1;
+          const { code } = error as { code?: unknown };
           if (!TRY_AGAIN_CODES.has(code) || conflicts >= SETTLE_ATTEMPTS_MAX) throw error;
         }
       }

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Database } from '@libs/db';
+import { type Database, isAwayFrom } from '@libs/db';
 import { type Connector, ConnectorError, type RefreshOutcome } from '../connectors/connector.ts';
 import type { ConnectorService } from '../connectors/service.ts';
 import type { EmitEvent } from '../events/event.ts';
@@ -23,6 +23,8 @@ const WAIT_MS_MAX = LEASE_MS;
 /** A renewed pair exists nowhere else, so a passing failure of the database must not lose it. */
 const STORE_ATTEMPTS_MAX = 5;
 const STORE_RETRY_MS = 200;
+/** While the database is away, nobody else can renew either: it is waited for until the lease ends. */
+const AWAY_PAUSE_MS = 500;
 
 export interface RenewalDependencies {
   database: Database;
@@ -32,6 +34,9 @@ export interface RenewalDependencies {
   newLeaseId: () => string;
   countRefresh?: CountRefresh;
   now: () => Date;
+  /** Tests shorten both. */
+  leaseMs?: number;
+  awayPauseMs?: number;
 }
 
 /** `changed`: someone else renewed, replaced or removed it meanwhile; what is there now has to be looked at anew. */
@@ -51,6 +56,12 @@ export interface Renewal {
   expire(key: CredentialKey, input: { version: number; reason: string }): Promise<void>;
 }
 
+/** The right to renew, and when by the clock of this process it is over at the earliest. */
+interface HeldRenewal {
+  id: string;
+  endsAtMs: number;
+}
+
 export function openedOf(row: CredentialRow, credential: unknown): OpenedCredential {
   return {
     platform: row.platform,
@@ -62,7 +73,7 @@ export function openedOf(row: CredentialRow, credential: unknown): OpenedCredent
 }
 
 export function createRenewal(deps: RenewalDependencies): Renewal {
-  const { database, vault, connectors, now } = deps;
+  const { database, vault, connectors, now, leaseMs = LEASE_MS, awayPauseMs = AWAY_PAUSE_MS } = deps;
   const underWay = new Map<string, Promise<RenewalResult>>();
 
   async function expire(
@@ -102,7 +113,7 @@ export function createRenewal(deps: RenewalDependencies): Renewal {
   /** Runs with the lease held; every way out gives it back. */
   async function renewHeld(
     row: CredentialRow,
-    { leaseId, isRefused, isAhead = false }: RenewInput & { leaseId: string },
+    { lease, isRefused, isAhead = false }: RenewInput & { lease: HeldRenewal },
   ): Promise<RenewalResult> {
     let credential: unknown;
     let outcome: RefreshOutcome;
@@ -111,7 +122,7 @@ export function createRenewal(deps: RenewalDependencies): Renewal {
       outcome = await refreshAtPlatform(row, credential);
       deps.countRefresh?.(row.platform, outcome.kind === 'refused' ? 'refused' : 'renewed');
       if (outcome.kind === 'refused' && isAhead && worksStill(row)) {
-        await releaseRenewal(database, row, leaseId);
+        await releaseRenewal(database, row, lease.id);
         return { kind: 'ok', opened: openedOf(row, credential) };
       }
       if (outcome.kind === 'refused') {
@@ -119,7 +130,7 @@ export function createRenewal(deps: RenewalDependencies): Renewal {
         return { kind: 'token_expired' };
       }
     } catch (error) {
-      await releaseRenewal(database, row, leaseId);
+      await releaseRenewal(database, row, lease.id);
       if (!(error instanceof ConnectorError)) throw error;
       deps.countRefresh?.(row.platform, 'unavailable');
       // The margin exists for this: while the old token still works, the call need not fail.
@@ -127,7 +138,7 @@ export function createRenewal(deps: RenewalDependencies): Renewal {
         ? { kind: 'ok', opened: openedOf(row, credential) }
         : { kind: 'unavailable', error };
     }
-    const stored = await storePair(row, leaseId, outcome.credential);
+    const stored = await storePair(row, lease, outcome.credential);
     return stored === undefined
       ? { kind: 'changed' }
       : { kind: 'ok', opened: openedOf(stored, outcome.credential) };
@@ -135,22 +146,27 @@ export function createRenewal(deps: RenewalDependencies): Renewal {
 
   async function storePair(
     row: CredentialRow,
-    leaseId: string,
+    lease: HeldRenewal,
     credential: unknown,
   ): Promise<CredentialRow | undefined> {
     const connector = connectors.find(row.platform) as Connector;
-    for (let attempt = 1; ; attempt += 1) {
+    let refusals = 0;
+    for (;;) {
       try {
         return await storeRenewed(database, row, {
-          leaseId,
+          leaseId: lease.id,
           sealed: vault.seal(row, credential),
           expiresAt: connector.expiresAt?.(credential) ?? null,
           refreshable: connectors.isRefreshable(row.platform, credential),
           now: now(),
         });
       } catch (error) {
-        if (attempt >= STORE_ATTEMPTS_MAX) throw error;
-        await sleep(STORE_RETRY_MS * attempt);
+        const isAway = isAwayFrom(database, error);
+        if (!isAway) refusals += 1;
+        const pauseMs = isAway ? awayPauseMs : STORE_RETRY_MS * refusals;
+        const isTooLate = performance.now() + pauseMs >= lease.endsAtMs;
+        if (refusals >= STORE_ATTEMPTS_MAX || isTooLate) throw error;
+        await sleep(pauseMs);
       }
     }
   }
@@ -158,10 +174,10 @@ export function createRenewal(deps: RenewalDependencies): Renewal {
   async function renewOrWait(stale: CredentialRow, input: RenewInput): Promise<RenewalResult> {
     let stepMs = WAIT_STEP_MS;
     for (let waitedMs = 0; waitedMs < WAIT_MS_MAX; waitedMs += stepMs) {
-      const leaseId = deps.newLeaseId();
-      const claim = { leaseId, leaseMs: LEASE_MS, version: stale.version };
+      const lease = { id: deps.newLeaseId(), endsAtMs: performance.now() + leaseMs };
+      const claim = { leaseId: lease.id, leaseMs, version: stale.version };
       const held = await claimRenewal(database, stale, claim);
-      if (held !== undefined) return renewHeld(held, { leaseId, ...input });
+      if (held !== undefined) return renewHeld(held, { lease, ...input });
       const current = await findCredential(database, stale);
       if (current?.version !== stale.version || current.status === 'expired') return { kind: 'changed' };
       await sleep(stepMs);
