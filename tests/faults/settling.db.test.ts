@@ -5,7 +5,13 @@ import { connectionTo, createTestDatabase, type TestDatabase } from '@libs/db/te
 import { until } from '@libs/runtime/testing';
 import { createIdFactory } from '@libs/seal';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { createMeter, type Meter, type Reservation } from '../../services/toolhub/src/billing/meter.ts';
+import { sweepExpired } from '../../services/toolhub/src/billing/holder.ts';
+import {
+  createMeter,
+  type Meter,
+  type MeterDependencies,
+  type Reservation,
+} from '../../services/toolhub/src/billing/meter.ts';
 import { deleteMeters, settleUnits } from '../../services/toolhub/src/billing/meter-store.ts';
 import { createReckoner } from '../../services/toolhub/src/billing/reckoner.ts';
 import { createIdempotency, type KeyClaim } from '../../services/toolhub/src/calls/idempotency.ts';
@@ -56,12 +62,13 @@ beforeEach(async () => {
   );
 });
 
-function newMeter(database: Database): Meter {
+function newMeter(database: Database, options: Partial<MeterDependencies> = {}): Meter {
   const meter = createMeter({
     // No renewal of a lease may meet a cut: that it failed is reported.
     ...{ database, newId, now, onCounted: () => {}, leaseMs: 3_600_000, awayPauseMs: 50 },
     askReckoned: createReckoner({ database, now, reckonMonth }),
     onError: (error) => void failures.push(error),
+    ...options,
   });
   meters.push(meter);
   return meter;
@@ -194,6 +201,91 @@ describe.each([
     expect(await counted()).toEqual(ONCE);
   });
 
+  describe('away for longer than its caller waits', () => {
+    /** What was told of calls that are counted late or never. */
+    let told: unknown[] = [];
+    const impatient = (database: Database) => {
+      told = [];
+      return newMeter(database, { awayMsMax: 100, onError: (error) => void told.push(error) });
+    };
+
+    test.each(['before', 'after'] as const)(
+      '[TH-7.7] cut %s the commit, a call is counted once',
+      async (when) => {
+        const meter = impatient(over(wired));
+        const reservation = await reserve(meter);
+        cutWhen(when);
+        await meter.settle({ ...kept(), reservation });
+        expect(wire.isOpen).toBe(false);
+        expect(told).toHaveLength(1);
+        wire.isOpen = true;
+        await expect.poll(() => counted()).toEqual(ONCE);
+        await meter.settle({ ...kept(), reservation: await reserve(meter) });
+        await meter.close();
+        expect(await counted()).toEqual({ used: 2, kept: 2, open: 0, calls: 2 });
+        expect(told).toHaveLength(1);
+      },
+    );
+
+    test('[TH-7.7] a lease that was swept meanwhile changes nothing, nor does a second batch', async () => {
+      const meter = impatient(over(wired));
+      const reservations = [await reserve(meter), await reserve(meter)];
+      cutWhen('before');
+      for (const reservation of reservations) await meter.settle({ ...kept(), reservation });
+      await db.database.query(`update call_holders set expires_at = '-infinity' where id = $1`, [
+        reservations[0]?.holder,
+      ]);
+      await sweepExpired(db.database);
+      expect(await counted()).toEqual({ used: 0, kept: 0, open: 0, calls: 0 });
+      wire.isOpen = true;
+      await expect.poll(() => counted()).toEqual({ used: 2, kept: 2, open: 0, calls: 2 });
+    });
+
+    test('[TH-5.9] the result of a key is stored late, too, also of an internal session', async () => {
+      const meter = impatient(over(wired));
+      const key = newId('key');
+      const claim = () =>
+        createIdempotency({
+          ...{ database: db.database, holder: meter.holder, waitMs: 0 },
+          onError: (error) => void failures.push(error),
+        }).claim({
+          ...{ customerId: 'internal', tool: 'alpha_send_note', key, args: {} },
+          signal: new AbortController().signal,
+        });
+      const first = await claim();
+      if (first.kind !== 'claimed') throw new Error('nobody else has the key');
+      cutWhen('before');
+      const alongside = first.ending('{"content":[]}');
+      await meter.settle({ ...kept(), customerId: 'internal', reservation: null, alongside });
+      expect((await claim()).kind).toBe('running');
+      wire.isOpen = true;
+      await expect.poll(async () => (await claim()).kind).toBe('replay');
+    });
+
+    test('the end of the process waits for it, for a bounded time, and gives the unit back then', async () => {
+      const meter = impatient(over(wired));
+      const reservation = await reserve(meter);
+      cutWhen('before');
+      await meter.settle({ ...kept(), reservation });
+      const closing = meter.close();
+      wire.isOpen = true;
+      await closing;
+      expect(await counted()).toEqual(ONCE);
+
+      const other = newMeter(over(wired), {
+        ...{ awayMsMax: 100, lateCloseMsMax: 100, onError: (error) => void told.push(error) },
+      });
+      const lost = await reserve(other);
+      cutWhen('before');
+      await other.settle({ ...kept(), reservation: lost });
+      told = [];
+      await other.close();
+      wire.isOpen = true;
+      expect(told).not.toEqual([]);
+      expect((await counted())?.kept).toBe(1);
+    });
+  });
+
   test('calls of internal sessions, which hold no unit, are counted once, too', async () => {
     const before = (await counted('internal'))?.calls ?? 0;
     cutWhen('after');
@@ -219,6 +311,67 @@ describe.each([
     // One that was given up, and comes after a later one, was reported as not counted.
     expect(await settleUnits(over(wired), batch(2))).toBeNull();
     expect((await counted())?.kept).toBe(3);
+  });
+});
+
+describe('where the server of one customer is away for longer than callers wait', () => {
+  /** What the statements of the customer meet, as a code of Postgres. */
+  let fault: string | null = null;
+  let told: unknown[] = [];
+
+  function newPartlyMeter(unreachable: string): Meter {
+    [fault, told] = [null, []];
+    const refuse = (values: readonly unknown[] = []) => {
+      if (fault !== null && values[0] === unreachable) throw Object.assign(new Error(fault), { code: fault });
+    };
+    const over = spread(db.database);
+    const partly: Database = {
+      ...over,
+      transaction: (work, options) =>
+        over.transaction((tx) => {
+          const query: typeof tx.query = async (statement, values) => {
+            refuse(values);
+            return tx.query(statement, values);
+          };
+          return work({ ...tx, query });
+        }, options),
+    };
+    const onError = (error: unknown) => void told.push(error);
+    return newMeter(partly, { awayMsMax: 50, awayPauseMs: 10, onError });
+  }
+
+  const internal = (tool: string) => ({ ...kept(), customerId: 'internal', tool, reservation: null });
+  const callsOf = async (tool: string) => {
+    const { rows } = await db.database.query<{ calls: number }>(
+      'select sum(calls)::int as calls from usage_daily where tool = $1',
+      [tool],
+    );
+    return rows[0]?.calls ?? 0;
+  };
+
+  test('[TH-7.7] the calls of others are counted meanwhile', async () => {
+    const meter = newPartlyMeter(customerId);
+    const reservation = await reserve(meter);
+    fault = 'XX000';
+    await meter.settle({ ...kept(), reservation });
+    await meter.settle(internal('beta_send_note'));
+    expect(await callsOf('beta_send_note')).toBe(1);
+    expect(await counted()).toEqual(RESERVED);
+    fault = null;
+    await expect.poll(() => counted()).toEqual(ONCE);
+  });
+
+  test('[TH-7.7] what it then refuses is written apart from what was to be counted with it', async () => {
+    const meter = newPartlyMeter(customerId);
+    const reservation = await reserve(meter);
+    fault = 'XX000';
+    await Promise.all([meter.settle({ ...kept(), reservation }), meter.settle(internal('gamma_send_note'))]);
+    expect(told).toMatchObject([{ code: 'XX000' }]);
+    expect(await callsOf('gamma_send_note')).toBe(0);
+    fault = '22003';
+    await expect.poll(() => told).toMatchObject([{ code: 'XX000' }, { code: '22003' }]);
+    await expect.poll(() => callsOf('gamma_send_note')).toBe(1);
+    expect(await counted()).toEqual(RESERVED);
   });
 });
 

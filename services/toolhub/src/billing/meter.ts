@@ -1,9 +1,18 @@
-import { createBatcher, type Database, isAwayFrom, type Outcome, outcomesOf, type Queryable } from '@libs/db';
+import {
+  createBatcher,
+  type Database,
+  isAwayFrom,
+  isRefusedData,
+  type Outcome,
+  outcomesOf,
+  type Queryable,
+} from '@libs/db';
 import type { NewId } from '@libs/seal';
 import { errors } from '../errors.ts';
 import type { CounterState } from './counter-store.ts';
 import { durationClass } from './durations.ts';
 import { createHolder, type Holder } from './holder.ts';
+import { createLateBatches } from './late-batches.ts';
 import { reserveUnits, settleUnits } from './meter-store.ts';
 import { dayOf, monthOf, nextMonthStart } from './month.ts';
 import type { AskReckoned } from './reckoner.ts';
@@ -65,6 +74,9 @@ export interface MeterDependencies {
   leaseMs?: number;
   /** How long a batch waits before it tries again; tests shorten it. */
   awayPauseMs?: number;
+  /** Tests shorten these two, too. */
+  awayMsMax?: number;
+  lateCloseMsMax?: number;
 }
 
 const BATCH_MAX = 1_000;
@@ -73,18 +85,25 @@ const RESERVE_ATTEMPTS_MAX = 3;
 const SETTLE_ATTEMPTS_MAX = 3;
 /** Postgres rolled the statement back and asks to try again. */
 const TRY_AGAIN_CODES: ReadonlySet<unknown> = new Set(['40001', '40P01']);
-/** For so long a call that was made waits for its server to come back, from the first time that it was away. */
+/** So long the caller waits for the server to come back, from the first time that it was away; then the call is counted late. */
 const AWAY_MS_MAX = 15_000;
 const AWAY_PAUSE_MS = 500;
+/** The end of a process waits no longer than this for what is counted late. */
+const LATE_CLOSE_MS_MAX = 5_000;
 
 type Settlement =
   | { kind: 'usage'; usage: CallUsage; day: string }
   | { kind: 'unused'; reservation: Reservation };
 
+interface NumberedBatch {
+  items: readonly Settlement[];
+  counts: SettledBatch;
+}
+
 export function createMeter(deps: MeterDependencies): Meter {
-  const { database, now, onError, awayPauseMs = AWAY_PAUSE_MS } = deps;
+  const { database, now, onError, awayPauseMs = AWAY_PAUSE_MS, awayMsMax = AWAY_MS_MAX } = deps;
   const holder = createHolder(deps);
-  const id = deps.newId('mtr');
+  let id = deps.newId('mtr');
   let batches = 0;
   const bounds = {
     batchMax: BATCH_MAX,
@@ -93,6 +112,12 @@ export function createMeter(deps: MeterDependencies): Meter {
   };
   const reservations = createBatcher<string, LimitCheck | undefined>({ ...bounds, run: reserveTogether });
   const settlements = createBatcher<Settlement, undefined>({ ...bounds, run: settleTogether });
+  const lateBatches = createLateBatches<NumberedBatch>({
+    ...{ sizeOf: ({ items }) => items.length, sizeMax: QUEUE_MAX, pauseMs: awayPauseMs },
+    attempt: countLate,
+    giveUp: ({ items }) => lose(items, new Error(`${items.length} calls were not counted before the end`)),
+    closeMsMax: deps.lateCloseMsMax ?? LATE_CLOSE_MS_MAX,
+  });
 
   /** Undefined for customers whose spend cap is to be reckoned first. */
   async function reserveTogether(customerIds: readonly string[]): Promise<Outcome<LimitCheck | undefined>[]> {
@@ -120,13 +145,13 @@ export function createMeter(deps: MeterDependencies): Meter {
   }
 
   /** Null where a try before, of which no answer came, has written it all. */
-  async function write(items: readonly Settlement[], batch: SettledBatch): Promise<CounterState[] | null> {
+  async function write({ items, counts }: NumberedBatch): Promise<CounterState[] | null> {
     const alongside = items.flatMap((item) => (item.kind === 'usage' ? (item.usage.alongside ?? []) : []));
     const late = lateCustomers(items, dayOf(now()));
     // One statement commits by itself; only where more has to go with it is a transaction worth its two round trips.
-    if (alongside.length === 0 && late.length === 0) return settleUnits(database, batch);
+    if (alongside.length === 0 && late.length === 0) return settleUnits(database, counts);
     return database.transaction(async (tx) => {
-      const counters = await settleUnits(tx, batch);
+      const counters = await settleUnits(tx, counts);
       // A key that was freed then may be another call's by now, whose intent must stay.
       if (counters === null) return null;
       for (const [writer, group] of Map.groupBy(alongside, ({ write: writer }) => writer))
@@ -141,18 +166,21 @@ export function createMeter(deps: MeterDependencies): Meter {
 
   async function settleTogether(items: readonly Settlement[]): Promise<Outcome<undefined>[]> {
     batches += 1;
-    const batch = { meter: id, number: batches, ...addUp(items) };
+    const batch = { items, counts: { meter: id, number: batches, ...addUp(items) } };
     let conflicts = 0;
     let awaySinceMs: number | undefined;
     for (;;) {
       try {
         // Where null, whoever passed a threshold by it was not told: the job does that.
-        deps.onCounted((await write(items, batch)) ?? []);
+        deps.onCounted((await write(batch)) ?? []);
         return outcomesOf(items.map(() => undefined));
       } catch (error) {
         if (isAwayFrom(database, error)) {
           awaySinceMs ??= performance.now();
-          if (performance.now() - awaySinceMs >= AWAY_MS_MAX) throw error;
+          if (performance.now() - awaySinceMs >= awayMsMax) {
+            putOff(batch, error);
+            return outcomesOf(items.map(() => undefined));
+          }
           await new Promise((done) => setTimeout(done, awayPauseMs));
         } else {
           conflicts += 1;
@@ -163,14 +191,43 @@ export function createMeter(deps: MeterDependencies): Meter {
     }
   }
 
+  /** Lets the callers go; the calls are counted when the database is back. */
+  function putOff(batch: NumberedBatch, error: unknown): void {
+    if (!lateBatches.put(batch)) throw error;
+    // A number below the last one is never counted: the batch keeps the meter for itself, and the next ones get another.
+    id = deps.newId('mtr');
+    batches = 0;
+    onError(error);
+  }
+
+  async function countLate(batch: NumberedBatch): Promise<boolean> {
+    try {
+      deps.onCounted((await write(batch)) ?? []);
+    } catch (error) {
+      const { code } = error as { code?: unknown };
+      if (isAwayFrom(database, error) || TRY_AGAIN_CODES.has(code)) return false;
+      // Then no try before has written it, and what can be written is found in halves.
+      if (isRefusedData(error)) for (const item of batch.items) void settleQuietly(item);
+      else lose(batch.items, error);
+    }
+    return true;
+  }
+
+  /** Without a lease the units come back by themselves. */
+  function lose(items: readonly Settlement[], error: unknown): void {
+    for (const item of items) {
+      const { reservation } = item.kind === 'usage' ? item.usage : item;
+      if (reservation !== null) holder.abandon(reservation.holder);
+    }
+    onError(error);
+  }
+
   /** A result that was reached must not be lost because counting it failed. */
   async function settleQuietly(settlement: Settlement): Promise<void> {
     try {
       await settlements.add(settlement);
     } catch (error) {
-      const { reservation } = settlement.kind === 'usage' ? settlement.usage : settlement;
-      if (reservation !== null) holder.abandon(reservation.holder);
-      onError(error);
+      lose([settlement], error);
     }
   }
 
@@ -181,6 +238,9 @@ export function createMeter(deps: MeterDependencies): Meter {
     giveBack: (reservation) => settleQuietly({ kind: 'unused', reservation }),
     async close() {
       await reservations.idle();
+      await settlements.idle();
+      await lateBatches.close();
+      // What the database refused together is written apart.
       await settlements.idle();
       await holder.close();
     },
