@@ -15,11 +15,13 @@ export type AuditedCall = {
   target: string | null;
   /** Whose log the line belongs to, where that is not the caller's. */
   subject: string | null;
+  /** The organisation in whose log the line stands, where that is another than the one the caller came from. */
+  organisation: string | null;
   outcome: 'success' | 'refused' | 'failure';
   status: number;
 };
 
-type Note = Partial<Pick<AuditedCall, 'action' | 'target' | 'subject' | 'outcome'>>;
+type Note = Partial<Pick<AuditedCall, 'action' | 'target' | 'subject' | 'organisation' | 'outcome'>>;
 
 const notes = new WeakMap<FastifyRequest, Note>();
 
@@ -58,6 +60,7 @@ export function auditHook(
       action: note?.action ?? audit.action,
       target: note?.target ?? targetOf(audit, request, status),
       subject: note?.subject ?? null,
+      organisation: note?.organisation ?? null,
       // A page that tells a person why something was refused is itself answered well.
       outcome: note?.outcome ?? (status < 400 ? 'success' : status < 500 ? 'refused' : 'failure'),
       status,

@@ -30,7 +30,8 @@ export function createPaymentsRoutes(
       // A stranger has no log, and could fill everybody's; who proved to be a person while it ran is no stranger.
       if (userId === null) return;
       const { action, target, outcome } = call;
-      const organisationId = caller?.tenant.organisationId ?? person?.membership?.organisationId ?? null;
+      const from = caller?.tenant.organisationId ?? person?.membership?.organisationId ?? null;
+      const organisationId = call.organisation ?? from;
       const where = { ip: request.ip, requestId: request.id };
       return audit.record({ organisationId, userId, action, target, outcome, ...where });
     },

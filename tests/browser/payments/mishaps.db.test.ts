@@ -104,6 +104,46 @@ describe.runIf(hasChromium)('mishaps at the dashboard', { timeout: SLOW_MACHINE_
     await page.context().close();
   });
 
+  test('the page of another payment begins anew: nothing that was filled in for the one before is sent for it', async () => {
+    const pay = async (amount: number) => {
+      const order = {
+        ...{ amount, currency: 'USD', rail: 'rtp' },
+        ...{ source: { payment_method_id: 'pm_alice' }, destination: { payment_method_id: 'pm_bob' } },
+      };
+      const headers = { 'idempotency-key': `begins anew ${amount}` };
+      expect((await owner.call('POST', '/v1/payments', order, { headers })).status).toBe(202);
+      await expect.poll(() => paymentsOf(amount, 'completed'), { timeout: 20_000 }).toBe(1);
+    };
+    await pay(1_414);
+    await pay(1_515);
+    const page = await openAs(owner.cookie);
+    await page.goto('/dashboard/payments');
+    await page.getByRole('link', { name: /^Payment pay_.*\$14\.14/ }).click();
+    await page.getByRole('heading', { level: 1, name: 'Payment of $14.14' }).waitFor();
+    await page.getByRole('link', { name: 'Payments' }).first().click();
+    await page.getByRole('link', { name: /^Payment pay_.*\$15\.15/ }).click();
+    await page.getByRole('heading', { level: 1, name: 'Payment of $15.15' }).waitFor();
+    // Past the list, to a payment that is known already.
+    await page.evaluate('history.go(-2)');
+    await page.getByRole('heading', { level: 1, name: 'Payment of $14.14' }).waitFor();
+    await page.getByRole('button', { name: 'Refund' }).click();
+    expect(await page.getByRole('dialog').getByLabel('Amount in USD').inputValue()).toBe('14.14');
+    await page.context().close();
+  });
+
+  test('keys of a later page are shown, and can be revoked there', async () => {
+    for (let number = 1; number <= 21; number += 1) {
+      const made = await owner.call('POST', '/v1/keys', { name: `Server ${number}` });
+      expect(made.status).toBe(201);
+    }
+    const page = await openAs(owner.cookie);
+    await page.goto('/dashboard/keys');
+    await page.getByRole('row', { name: /Server 21 / }).waitFor();
+    await page.getByRole('button', { name: /Next/ }).click();
+    await page.getByRole('row', { name: /Server 1 / }).waitFor();
+    await page.context().close();
+  });
+
   test('[P-9.18] a role that is taken away while a form is open is said at the form, and the page follows', async () => {
     const invited = await owner.call('POST', '/v1/invitations', {
       email: 'dev@example.com',

@@ -38,6 +38,27 @@ async function join(role: string): Promise<Person> {
 }
 
 describe('invitations', () => {
+  test('who joins stands in the log of the organisation that was joined, and in no other', async () => {
+    const newcomer = await join('viewer');
+    const member = await signUp(harness, { email: 'joins.later@example.com' });
+    await verifyAddress(harness, member);
+    const before = (await member.call('GET', '/v1/session')).body.organisation.id;
+    const token = await invite(owner, 'joins.later@example.com', 'developer');
+    expect((await member.call('POST', '/v1/session/invitations/accept', { token })).status).toBe(200);
+    const { id } = (await owner.call('GET', '/v1/session')).body.organisation;
+    const logOf = async (person: Person) =>
+      (await person.call('GET', '/v1/audit?limit=100')).body.data as {
+        action: string;
+        target: string | null;
+      }[];
+    const log = await logOf(owner);
+    expect(log).toContainEqual(expect.objectContaining({ action: 'invitation.accepted', target: id }));
+    const signedUp = { action: 'user.created', user_email: newcomer.email };
+    expect(log).toContainEqual(expect.objectContaining(signedUp));
+    await member.call('POST', '/v1/session/organisation', { organisation_id: before });
+    expect((await logOf(member)).map(({ action }) => action)).not.toContain('invitation.accepted');
+  });
+
   test('[P-3.23] a mail invites, names nobody, and its link works once and for its address alone', async () => {
     const email = 'invited@example.com';
     const token = await invite(owner, email, 'developer');

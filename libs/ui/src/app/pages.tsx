@@ -48,6 +48,8 @@ export function createPages(options: {
     ...searchFormat,
     defaultPreload: 'intent',
     scrollRestoration: true,
+    // The page of another payment begins anew: what was typed or chosen for the one before must not be sent for it.
+    defaultRemountDeps: ({ params }) => params,
     defaultPendingComponent: Loading,
     defaultErrorComponent: BrokenPage,
     defaultNotFoundComponent: () => <NotFoundPage action={<ToStart />} />,

@@ -10,6 +10,7 @@ import {
   Panel,
   SecretOnce,
   toast,
+  useSearchState,
   When,
 } from '@libs/ui';
 import { Badge, Button, Group, Modal, Paper } from '@mantine/core';
@@ -93,7 +94,8 @@ export function KeysPage() {
 
 /** The dialog is the page's: the first key makes the button that asked for it go away, and its secret must still be shown. */
 function KeyList({ create }: { create: ReactNode }) {
-  const query = useList<ApiKey>(KEYS_PATH, {}, untilNextEnd);
+  const { cursor } = useSearchState().values;
+  const query = useList<ApiKey>(KEYS_PATH, { cursor }, untilNextEnd);
   // Whether a key works is a matter of the time: with each read it is looked at anew.
   const now = new Date(query.dataUpdatedAt);
   const [rolled, setRolled] = useState<ApiKey>();

@@ -76,7 +76,9 @@ function MembersPanel() {
   const session = useSession();
   const query = useList<Member>(MEMBERS_PATH, { limit: PEOPLE_MAX }, { refetchMs: () => POLL_MS });
   const own = session.data?.user.email;
-  const canGo = ({ email }: Member) => rights.manage && (email !== own || !isLastOwner(query.data));
+  // Everybody may leave, but for the last who could let others in.
+  const canGo = ({ email, role }: Member) =>
+    email === own ? role !== 'owner' || !isLastOwner(query.data) : rights.manage;
   const columns: Column<Member>[] = [
     {
       header: words.name,

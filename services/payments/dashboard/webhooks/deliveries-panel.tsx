@@ -77,7 +77,8 @@ export function DeliveriesPanel({ endpointId, isEnabled }: { endpointId: string;
     { header: texts.methods.created, align: 'right', render: ({ created_at: at }) => <When at={at} /> },
     {
       header: texts.common.actions,
-      has: () => rights.write,
+      // To one that is switched off nothing is sent.
+      has: () => rights.write && isEnabled,
       // What has arrived is seldom sent again, so that it does not catch the eye.
       render: ({ id, status }) => (
         <ActionButton onAct={() => retry(id)} variant={status === 'delivered' ? 'subtle' : 'default'}>

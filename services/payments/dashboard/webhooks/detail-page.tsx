@@ -68,17 +68,19 @@ function EndpointActions({ endpoint }: { endpoint: WebhookEndpoint }) {
   const isOn = endpoint.status === 'enabled';
   return (
     <>
-      <ActionButton
-        size="sm"
-        variant="filled"
-        onAct={async () => {
-          await client.post(`${path}/test`);
-          await refresh(`${path}/deliveries`);
-          toast.done(words.tested);
-        }}
-      >
-        {words.test}
-      </ActionButton>
+      {isOn ? (
+        <ActionButton
+          size="sm"
+          variant="filled"
+          onAct={async () => {
+            await client.post(`${path}/test`);
+            await refresh(`${path}/deliveries`);
+            toast.done(words.tested);
+          }}
+        >
+          {words.test}
+        </ActionButton>
+      ) : null}
       <Button size="sm" variant="default" onClick={open}>
         {words.edit}
       </Button>

@@ -1,5 +1,6 @@
 import { listQuery, noteAudit, objectListPage, objectListSchema } from '@libs/http';
 import type { Login, Session } from '@libs/login';
+import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { closed, ID_LENGTH_MAX, idCursor, idParams, nullable, Timestamp } from '../api-schema.ts';
 import { errors } from '../errors.ts';
@@ -7,7 +8,7 @@ import type { PaymentsRoutes } from '../route-rules.ts';
 import type { Invitations } from './invitations.ts';
 import type { User } from './person.ts';
 import { LinkToken, PersonName, personOf, RoleSchema, SessionSchema, sessionToApi } from './schemas.ts';
-import type { PeopleService } from './service.ts';
+import type { PeopleService, SessionView } from './service.ts';
 
 export interface AccountRouteDependencies {
   people: PeopleService;
@@ -140,7 +141,7 @@ function registerOrganisations(routes: PaymentsRoutes, { people }: AccountRouteD
     },
     async (request, tx) => {
       const view = await people.addOrganisation(tx, personOf(request), request.body.name);
-      noteAudit(request, { target: view.organisation?.id ?? null });
+      noteJoined(request, view);
       return { status: 201, body: sessionToApi(view) };
     },
   );
@@ -194,8 +195,18 @@ function registerInvitationLinks(
         response: { 200: SessionSchema },
       },
     },
-    async (request) => sessionToApi(await people.acceptInvitation(personOf(request), request.body.token)),
+    async (request) => {
+      const view = await people.acceptInvitation(personOf(request), request.body.token);
+      noteJoined(request, view);
+      return sessionToApi(view);
+    },
   );
+}
+
+/** Who joins an organisation stands in its log, not in that of the one whose pages the person came from. */
+function noteJoined(request: FastifyRequest, { organisation }: SessionView): void {
+  const id = organisation?.id ?? null;
+  noteAudit(request, { target: id, organisation: id });
 }
 
 function registerOperatorFlag(routes: PaymentsRoutes, { people }: AccountRouteDependencies): void {

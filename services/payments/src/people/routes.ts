@@ -81,7 +81,10 @@ function registerEntry(routes: PaymentsRoutes, { people, gates, cookies }: Sessi
         organisation: request.body.organisation ?? name,
         invitation: request.body.invitation ?? null,
       });
-      noteAudit(request, { subject: signedIn.user.id });
+      noteAudit(request, {
+        subject: signedIn.user.id,
+        organisation: signedIn.organisation?.id ?? null,
+      });
       return reply
         .code(201)
         .header('set-cookie', cookies.ofSession(signedIn.token))
