@@ -175,7 +175,8 @@ export async function lockEnabledEndpoints(
   tx: Queryable,
   keys: readonly EndpointKey[],
 ): Promise<WebhookEndpoint[]> {
-  const rows = await queryByTenant<EndpointRow, EndpointKey>(tx, LOCK_ENABLED, keys, (some) => [
+  const ordered = keys.toSorted((a, b) => (`${a.tenantId} ${a.id}` < `${b.tenantId} ${b.id}` ? -1 : 1));
+  const rows = await queryByTenant<EndpointRow, EndpointKey>(tx, LOCK_ENABLED, ordered, (some) => [
     some.map((key) => key.tenantId),
     some.map((key) => key.id),
   ]);
@@ -185,9 +186,9 @@ export async function lockEnabledEndpoints(
 const LOCK_ENABLED: TenantStatement = {
   together: {
     name: 'webhooks.endpoints.lock',
-    text: `select ${COLUMNS} from unnest($1::text[], $2::text[]) as wanted (tenant_id, id)
-      join webhook_endpoints using (tenant_id, id) where status = 'enabled'
-      order by webhook_endpoints.tenant_id, webhook_endpoints.id for update of webhook_endpoints`,
+    text: `select e.* from unnest($1::text[], $2::text[]) as wanted (tenant_id, id)
+      cross join lateral (select ${COLUMNS} from webhook_endpoints e where e.tenant_id = wanted.tenant_id
+        and e.id = wanted.id and e.status = 'enabled' limit 1 for update) as e`,
   },
   apart: {
     name: 'webhooks.endpoints.lock.apart',
