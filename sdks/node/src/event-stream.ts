@@ -9,7 +9,7 @@ import { askedMs, backoffMs } from './retry.ts';
 const LINE_LENGTH_MAX = 4 * 1024 * 1024;
 /** Ids of events that were given out already, so that a server that repeats some on resuming doubles none. */
 const IDS_REMEMBERED_MAX = 10_000;
-/** What may have happened between asking for the newest event and listening. */
+/** What may have happened between the last event that is known and listening. */
 const CATCH_UP_MAX = 1_000;
 
 export interface StreamOptions {
@@ -80,8 +80,9 @@ export async function* streamEvents(
   const { signal } = options;
   const isNew = createMemory();
   let lastId = options.lastEventId || undefined;
-  /** What was the newest event when nothing had been heard yet; null for none. */
+  /** After which event to look, where the server cannot go on after one: the newest of the beginning, or the last that was heard; null for none. */
   let before: string | null | undefined = options.lastEventId === undefined ? undefined : null;
+  let hasConnected = false;
   let failures = 0;
   while (true) {
     signal?.throwIfAborted();
@@ -91,9 +92,10 @@ export async function* streamEvents(
       answer = await open(http, lastId, signal);
       const { response } = answer;
       checkType(response);
+      hasConnected = true;
       options.onConnect?.({ date: response.headers.get('date') ?? undefined });
       if (lastId === undefined) {
-        // There is nothing to go on after yet: what happened meanwhile is looked up, in case a first connection broke before it said a word.
+        // There is nothing that the server could go on after: what happened meanwhile is looked up, in case a first connection broke before it said a word.
         for (const event of await eventsSince(newest(), before ?? null)) {
           lastId = event.id;
           if (isNew(event.id)) yield event;
@@ -114,10 +116,10 @@ export async function* streamEvents(
     } catch (error) {
       signal?.throwIfAborted();
       const failure = toFailure(error);
-      if (failure.code === 'last_event_unknown' && lastId !== options.lastEventId) {
-        // The sandbox was reset meanwhile: everything that is there now is new.
+      if (failure.code === 'last_event_unknown' && hasConnected && lastId !== undefined) {
+        // It has become too old, and the list still ends at it; or the sandbox was reset, and all that is listed is new.
+        before = lastId;
         lastId = undefined;
-        before = null;
       } else if (!failure.retryable) throw failure;
       const delayMs = Math.max(backoffMs(failures, Math.random), askedMs(failure.retry_after));
       failures += 1;

@@ -2,7 +2,7 @@ import json
 import threading
 import unittest
 
-from payments_api import AsyncPayments, Payments, PermissionDeniedError
+from payments_api import AsyncPayments, NotFoundError, Payments, PermissionDeniedError
 from payments_api._async.event_stream import EventStreamParser
 from scripted_server import ScriptedServer, listing, problem
 from test_client import KEY
@@ -83,6 +83,25 @@ class Stream(unittest.IsolatedAsyncioTestCase):
         with ScriptedServer(*answers) as server:
             events = Payments(KEY, server.url).events.stream()
             self.assertEqual([next(events).id for _ in range(3)], ["e1", "f1", "f2"])
+
+    def test_goes_on_after_an_event_that_has_become_too_old(self):
+        unknown = problem(404, "last_event_unknown")
+        again = listing(["e2", "e1", "e0", "d9"])
+        answers = (listing(["e0"]), stream("e1"), listing(["e1", "e0"]), unknown, stream("e3"), again, stream("e3"))
+        with ScriptedServer(*answers) as server:
+            events = Payments(KEY, server.url).events.stream()
+            self.assertEqual([next(events).id for _ in range(3)], ["e1", "e2", "e3"])
+
+    def test_goes_on_after_the_event_it_was_given_when_nothing_came_for_a_day(self):
+        unknown = problem(404, "last_event_unknown")
+        with ScriptedServer(stream(), unknown, stream(), listing(["e8", "e7", "e6"])) as server:
+            events = Payments(KEY, server.url).events.stream(last_event_id="e7")
+            self.assertEqual(next(events).id, "e8")
+
+    def test_ends_where_the_event_it_was_given_was_never_known(self):
+        with ScriptedServer(problem(404, "last_event_unknown")) as server:
+            with self.assertRaises(NotFoundError):
+                next(Payments(KEY, server.url).events.stream(last_event_id="e7"))
 
     def test_threads_end_with_the_reader(self):
         with ScriptedServer(*self.answers) as server:

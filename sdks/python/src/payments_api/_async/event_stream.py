@@ -21,7 +21,7 @@ LINE_LENGTH_MAX = 4 * 1024 * 1024
 SILENCE_MAX = 60.0
 #: Ids of events that were given out already, so that a server that repeats some on resuming doubles none.
 IDS_REMEMBERED_MAX = 10_000
-#: What may have happened between asking for the newest event and listening.
+#: What may have happened between the last event that is known and listening.
 CATCH_UP_MAX = 1_000
 
 ReconnectHook = Callable[[PaymentsError, float], None]
@@ -95,8 +95,10 @@ async def async_stream_events(
     """The organisation's events as they happen. A lost connection is made again and goes on after the last event."""
     memory = Memory()
     last_id = last_event_id or None
-    # What was the newest event when nothing had been heard yet; empty for none.
+    # After which event to look, where the server cannot go on after one: the newest of the beginning, or the last that
+    # was heard; empty for none.
     before = None if last_event_id is None else ""
+    has_connected = False
     failures = 0
     while True:
         stream: Optional[ThreadStream] = None
@@ -108,9 +110,10 @@ async def async_stream_events(
             request = ApiRequest("GET", "/v1/events/stream", headers=headers, max_retries=0)
             response, stream = await http_client.open(request, "text/event-stream")
             _check_type(response.headers.get("content-type", "no content type"), response.status)
+            has_connected = True
             if last_id is None:
-                # There is nothing to go on after yet: what happened meanwhile is looked up, in case a first connection
-                # broke before it said a word.
+                # There is nothing that the server could go on after: what happened meanwhile is looked up, in case a
+                # first connection broke before it said a word.
                 for event in await async_events_since(newest(), before or ""):
                     last_id = event.id
                     if memory.is_new(event.id):
@@ -133,9 +136,10 @@ async def async_stream_events(
                         last_id = block.id
         except (OSError, http.client.HTTPException, PaymentsError) as cause:
             failure = _to_failure(cause)
-            if failure.code == "last_event_unknown" and last_id != last_event_id:
-                # The sandbox was reset meanwhile: everything that is there now is new.
-                last_id, before = None, ""
+            if failure.code == "last_event_unknown" and has_connected and last_id is not None:
+                # It has become too old, and the list still ends at it; or the sandbox was reset, and all that is listed
+                # is new.
+                last_id, before = None, last_id
             elif not failure.retryable:
                 raise failure from None
             delay = max(backoff(failures, random.random), asked(failure.retry_after))
