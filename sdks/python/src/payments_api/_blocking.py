@@ -132,7 +132,8 @@ class Exchange:
         chunks: List[bytes] = []
         size = 0
         expected = _length_of(response) if self._request.method != "HEAD" else 0
-        while True:
+        # Newer versions of Python close it with its last byte, and the socket, too, where that was its last answer.
+        while not response.isclosed():
             if self._socket is not None:
                 self._socket.settimeout(self._left())
             chunk = response.read1(READ_BYTES)
@@ -172,8 +173,10 @@ class Stream:
         """Some bytes; none at the end. TimeoutError when nothing comes for so long."""
         if self._response is None or self._socket is None:
             return b""
-        self._socket.settimeout(silence_max)
-        chunk = self._response.read1(READ_BYTES)
+        chunk = b""
+        if not self._response.isclosed():
+            self._socket.settimeout(silence_max)
+            chunk = self._response.read1(READ_BYTES)
         if self._left is not None:
             self._left -= len(chunk)
             if not chunk and self._left > 0:
