@@ -1,6 +1,9 @@
 """Connections in the states that a long-lived process and newer versions of Python bring them into."""
 
+import fcntl
 import http.client
+import resource
+import socket
 from unittest import mock
 
 from scripted_server import ScriptedServer, as_json, problem, text
@@ -43,3 +46,25 @@ class LastAnswers(Case):
         with ScriptedServer(text(200, "id\npay_1\n", "text/csv", connection="close")) as server:
             self.assertEqual(b"".join(client(server).payments.export()), b"id\npay_1\n")
             self.assertEqual(len(server.seen), 1)
+
+
+class ManyFiles(Case):
+    def setUp(self):
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (hard if hard != resource.RLIM_INFINITY else 4096, hard))
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, (soft, hard))
+
+    def test_a_connection_is_kept_in_a_process_with_more_than_a_thousand_open_files(self):
+        def answer(handler):
+            ports.append(handler.client_address[1])
+            as_json(200, {})(handler)
+
+        ports = []
+        with ScriptedServer(answer) as server, client(server) as payments:
+            payments.payments.get("pay_1")
+            kept = payments._http._io._idle[0]
+            with kept.sock as low:
+                kept.sock = socket.socket(fileno=fcntl.fcntl(low.fileno(), fcntl.F_DUPFD_CLOEXEC, 1024))
+            payments.payments.get("pay_1")
+            self.assertEqual(len(ports), 2)
+            self.assertEqual(len(set(ports)), 1)

@@ -305,8 +305,12 @@ def _is_alive(connection: _Connection) -> bool:
     """Nothing was asked, so anything to read means that the server has hung up."""
     if connection.sock is None:
         return False
-    readable, _, _ = select.select([connection.sock], [], [], 0)
-    return not readable
+    # select() takes no file beyond the 1024th of a process; Windows, which has nothing else, counts otherwise.
+    if not hasattr(select, "poll"):
+        return not select.select([connection.sock], [], [], 0)[0]
+    poll = select.poll()
+    poll.register(connection.sock, select.POLLIN)
+    return not poll.poll(0)
 
 
 def _headers_of(response: http.client.HTTPResponse) -> Dict[str, str]:
