@@ -1,4 +1,4 @@
-import type { EventType } from '../types.ts';
+import type { EventType, WebhookDelivery, WebhookEndpoint } from '../types.ts';
 import { type Command, type Context, LiveKeyError, textValue, wholeNumber } from './command.ts';
 import { exitCodes } from './exit-codes.ts';
 import { forward, readTarget } from './forward.ts';
@@ -67,27 +67,58 @@ async function resendTo(context: Context, id: string, target: string): Promise<n
 }
 
 async function resendToEndpoints(context: Context, id: string): Promise<number> {
-  const { events, webhookEndpoints, webhookDeliveries } = context.client();
-  const { signal } = context;
-  await events.get(id, { signal });
-  const endpointId = textValue(context.values, 'endpoint');
-  const endpoints =
-    endpointId === undefined
-      ? await webhookEndpoints.list({ limit: 100 }, { signal }).toArray({ limit: ENDPOINTS_MAX })
-      : [{ id: endpointId }];
-  const sent = [];
-  for (const endpoint of endpoints) {
-    const only = { event_id: id, limit: 1 };
-    const { data } = await webhookEndpoints.deliveries(endpoint.id, only, { signal }).page();
-    const [found] = data;
-    if (found !== undefined) sent.push(await webhookDeliveries.retry(found.id, { signal }));
+  await context.client().events.get(id, { signal: context.signal });
+  const sent: WebhookDelivery[] = [];
+  let skipped = 0;
+  try {
+    for (const endpoint of await endpointsOf(context)) {
+      const outcome = await resendToEndpoint(context, id, endpoint);
+      if (outcome === 'disabled') skipped += 1;
+      else if (outcome !== undefined) sent.push(outcome);
+    }
+  } finally {
+    // Also where a later one was refused: what is on its way stays so.
+    if (context.json) context.out(JSON.stringify(sent, null, 2));
   }
-  if (context.json) context.out(JSON.stringify(sent, null, 2));
-  else
-    for (const delivery of sent) context.out(`${id} → ${delivery.endpoint_id}: on its way (${delivery.id})`);
   if (sent.length > 0) return exitCodes.ok;
+  if (skipped > 0) {
+    context.err(
+      `Every webhook endpoint that got ${id} is disabled: enable one, or name a local address with --forward-to.`,
+    );
+    return exitCodes.failed;
+  }
   context.err(`No webhook endpoint got ${id}: name a local address with --forward-to.`);
   return exitCodes.notFound;
+}
+
+/** The one that was named, whatever its state, which the server judges; or all. */
+async function endpointsOf(context: Context): Promise<{ id: string; status?: WebhookEndpoint['status'] }[]> {
+  const named = textValue(context.values, 'endpoint');
+  if (named !== undefined) return [{ id: named }];
+  const all = context.client().webhookEndpoints.list({ limit: 100 }, { signal: context.signal });
+  return all.toArray({ limit: ENDPOINTS_MAX });
+}
+
+/** Undefined where the endpoint never got the event. */
+async function resendToEndpoint(
+  context: Context,
+  id: string,
+  endpoint: { id: string; status?: WebhookEndpoint['status'] },
+): Promise<WebhookDelivery | 'disabled' | undefined> {
+  const { webhookEndpoints, webhookDeliveries } = context.client();
+  const { signal } = context;
+  const { data } = await webhookEndpoints
+    .deliveries(endpoint.id, { event_id: id, limit: 1 }, { signal })
+    .page();
+  const [found] = data;
+  if (found === undefined) return undefined;
+  if (endpoint.status === 'disabled') {
+    context.err(`${id} → ${endpoint.id}: skipped, since the endpoint is disabled`);
+    return 'disabled';
+  }
+  const delivery = await webhookDeliveries.retry(found.id, { signal });
+  if (!context.json) context.out(`${id} → ${delivery.endpoint_id}: on its way (${delivery.id})`);
+  return delivery;
 }
 
 export const eventCommands: readonly Command[] = [list, resend];
