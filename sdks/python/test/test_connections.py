@@ -4,10 +4,12 @@ import fcntl
 import http.client
 import resource
 import socket
+import unittest
 from unittest import mock
 
-from scripted_server import ScriptedServer, as_json, problem, text
-from test_client import Case, client
+from payments_api import AsyncPayments, NotFoundError
+from scripted_server import ScriptedServer, as_json, cut, problem, text
+from test_client import KEY, Case, client
 
 
 def read1_that_closes_at_the_end(response, n=-1):
@@ -68,3 +70,35 @@ class ManyFiles(Case):
             payments.payments.get("pay_1")
             self.assertEqual(len(ports), 2)
             self.assertEqual(len(set(ports)), 1)
+
+
+class KeptConnections(Case, unittest.IsolatedAsyncioTestCase):
+    """The server hangs up on a kept connection after it has read the request, and gives no answer."""
+
+    def test_a_delete_whose_answer_was_lost_with_a_kept_connection_has_worked(self):
+        answers = (as_json(200, {}), cut, problem(404, "not_found"))
+        with ScriptedServer(*answers) as server, client(server) as payments:
+            payments.payment_methods.get("pm_1")
+            payments.payment_methods.delete("pm_1")
+            self.assertEqual([one.method for one in server.seen], ["GET", "DELETE", "DELETE"])
+            # The connection of that answer is kept, too, and this one was sent once.
+            self.assertIsInstance(self.fails(payments.payment_methods.delete, "pm_1"), NotFoundError)
+
+    def test_it_has_worked_also_where_the_server_is_busy_before_it_says_that_nothing_is_there(self):
+        answers = (as_json(200, {}), cut, problem(429, "rate_limited", retry_after="0"), problem(404, "not_found"))
+        with ScriptedServer(*answers) as server, client(server, max_retries=1) as payments:
+            payments.payment_methods.get("pm_1")
+            payments.payment_methods.delete("pm_1")
+
+    async def test_it_has_worked_with_asyncio_too(self):
+        answers = (as_json(200, {}), cut, problem(404, "not_found"))
+        with ScriptedServer(*answers) as server:
+            async with AsyncPayments(KEY, server.url, max_retries=0) as payments:
+                await payments.payment_methods.get("pm_1")
+                await payments.payment_methods.delete("pm_1")
+
+    def test_another_call_is_not_told_otherwise(self):
+        answers = (as_json(200, {}), cut, problem(404, "not_found"))
+        with ScriptedServer(*answers) as server, client(server) as payments:
+            payments.payment_methods.get("pm_1")
+            self.assertIsInstance(self.fails(payments.payment_methods.get, "pm_1"), NotFoundError)

@@ -39,6 +39,8 @@ class WireResponse:
     #: Names in lower case.
     headers: Mapping[str, str]
     body: bytes
+    #: The request was sent before, over a kept connection that ended without an answer: the server may have carried it out.
+    was_sent_before: bool = False
 
 
 class TooLarge(Exception):
@@ -58,6 +60,7 @@ class Exchange:
         #: Held here, since a connection lets go of it when the answer is to be its last.
         self._socket: Optional[socket.socket] = None
         self._canceled = False
+        self._was_sent_before = False
         self._deadline = 0.0
 
     def run(self) -> WireResponse:
@@ -73,7 +76,7 @@ class Exchange:
             connection.close()
         else:
             self._io.keep(connection)
-        return WireResponse(response.status, _headers_of(response), body)
+        return WireResponse(response.status, _headers_of(response), body, self._was_sent_before)
 
     def open(self) -> Tuple[WireResponse, Stream]:
         """The answer while it still arrives; the body of a refusal is read, since it says why."""
@@ -102,6 +105,7 @@ class Exchange:
                 # A kept connection that the server has given up meanwhile says nothing about the request.
                 if not is_used or self._canceled:
                     raise
+                self._was_sent_before = True
             except BaseException:
                 connection.close()
                 raise

@@ -71,6 +71,7 @@ class AsyncHttpClient:
             wire = self._announce(prepared, attempt)
             try:
                 response = await self._exchange(wire)
+                outcome_unknown = outcome_unknown or response.was_sent_before
                 value = self._read(response)
             except Failed as failed:
                 error = failed.error

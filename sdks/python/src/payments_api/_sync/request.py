@@ -72,6 +72,7 @@ class HttpClient:
             wire = self._announce(prepared, attempt)
             try:
                 response = self._exchange(wire)
+                outcome_unknown = outcome_unknown or response.was_sent_before
                 value = self._read(response)
             except Failed as failed:
                 error = failed.error
