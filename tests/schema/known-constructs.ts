@@ -48,6 +48,10 @@ export const KNOWN_CONSTRUCTS: Readonly<Record<string, KnownConstructs>> = {
     why: 'two forms',
     counts: { 'place of a row': 1, 'lateral with a limit': 3, 'lock over many tenants': 1 },
   },
+  'services/payments/src/webhooks/store.ts': {
+    why: 'two forms',
+    counts: { 'lateral with a limit': 1, 'lock over many tenants': 1 },
+  },
   'services/toolhub/src/billing/meter-store.ts': {
     why: 'two forms',
     counts: { 'lock over many tenants': 1 },
