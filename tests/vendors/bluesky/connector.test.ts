@@ -182,6 +182,8 @@ describe('tools', () => {
       await call('bluesky_create_post', { text: 'x' }, at),
     ];
     expect(two).toEqual(one);
+    const next = await call('bluesky_create_post', { text: 'y' }, context({ idempotencyKey: 'k2' }));
+    expect(next.uri).not.toBe(one.uri);
   });
 
   it('deletes its own posts and no others', async () => {

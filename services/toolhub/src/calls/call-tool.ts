@@ -133,17 +133,21 @@ export function createCallTool(deps: CallToolDependencies): CallTool {
     if (passage.kind !== 'free') return stopped(call, passage);
     const { key } = passage;
     if (key === null) return runGated(call, tool, null);
-    const vendorKey = hash('sha256', JSON.stringify([principalOf(request.session), tool.name, key]));
+    const principal = principalOf(request.session);
     const claim = await deps.idempotency.claim({
-      customerId: principalOf(request.session),
+      customerId: principal,
       tool: tool.name,
       key,
       args,
       signal: request.signal,
     });
     switch (claim.kind) {
-      case 'claimed':
+      case 'claimed': {
+        // The key of a day ago stands for another call, which a platform that never forgets would take for this one.
+        const words = [principal, tool.name, key, claim.expiresAt.toISOString()];
+        const vendorKey = hash('sha256', JSON.stringify(words));
         return runGated({ ...call, vendorKey }, tool, claim);
+      }
       case 'replay': {
         const result = JSON.parse(claim.resultJson) as ToolResult;
         return { outcome: result.isError === true ? 'failure' : 'success', result };

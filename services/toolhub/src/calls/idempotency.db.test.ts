@@ -217,6 +217,23 @@ test('[TH-5.9] after 24 hours a key is free again for a call with its own result
   expect(left).toEqual([{ key: 'younger' }]);
 });
 
+test('[TH-5.9] a platform that knows calls by a key takes one of the next day for another, and hears nothing of repeats', async () => {
+  const told: (string | null)[] = [];
+  alpha.log.during = async ({ context }) => {
+    told.push(context.idempotencyKey);
+  };
+  await send({ idempotency_key: 'day', text: 'yesterday' });
+  await db.database.query(
+    `update idempotent_calls set expires_at = now() - interval '1 second' where key = 'day'`,
+  );
+  const today = await send({ idempotency_key: 'day', text: 'today' });
+  expect(told).toEqual([expect.stringMatching(/^[0-9a-f]{64}$/), expect.stringMatching(/^[0-9a-f]{64}$/)]);
+  expect(told[1]).not.toBe(told[0]);
+  const again = await send({ idempotency_key: 'day', text: 'today' }, { hub: 1 });
+  expect(again.body.result).toEqual(today.body.result);
+  expect(told).toHaveLength(2);
+});
+
 test('[TH-5.9] a key is free again when its call could not even be counted', async () => {
   await db.database.query('alter table plans rename to plans_away');
   const failed = await send({ idempotency_key: 'm' }).finally(() =>

@@ -16,6 +16,8 @@ import {
 
 export interface ClaimedKey {
   kind: 'claimed';
+  /** No other call that the key stands for, before or after, has the same. */
+  expiresAt: Date;
   /**
    * What is written when the call is over: its result, for every later call with this key, or null, which frees the
    * key because the call certainly did nothing. It commits with the call's unit, so that no kill can part them.
@@ -72,9 +74,8 @@ export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
     const deadline = performance.now() + waitMs;
     for (let lookMs = LOOK_MS; ; lookMs = Math.min(lookMs * 2, LOOK_MS_MAX)) {
       const holder = await deps.holder.current();
-      if (await insertIntent(database, { ...keyed, argumentsHash, holder, keepMs: KEEP_MS })) {
-        return claimed({ ...keyed, holder });
-      }
+      const expiresAt = await insertIntent(database, { ...keyed, argumentsHash, holder, keepMs: KEEP_MS });
+      if (expiresAt !== undefined) return claimed({ ...keyed, holder }, expiresAt);
       const stored = await findCall(database, keyed);
       // Freed in between, by a first call that did nothing: ours may be the first now.
       if (stored === null) continue;
@@ -87,9 +88,10 @@ export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
   }
 
   /** The call itself is over when these run: a failure here must not hide its result. */
-  function claimed(call: KeyedCall & { holder: string }): ClaimedKey {
+  function claimed(call: KeyedCall & { holder: string }, expiresAt: Date): ClaimedKey {
     return {
       kind: 'claimed',
+      expiresAt,
       ending: (resultJson) => ({ item: { ...call, resultJson } as never, write: endKeys }),
       release: () => deleteIntents(database, [call]).catch(onError),
     };

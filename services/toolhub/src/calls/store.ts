@@ -7,26 +7,26 @@ export interface KeyedCall {
   key: string;
 }
 
-/** Writes the intent to call; false when the key is taken and has not expired. */
+/** Writes the intent to call. When the key is free again, or undefined where it is taken and has not expired. */
 export async function insertIntent(
   db: Queryable,
   call: KeyedCall & { argumentsHash: Buffer; holder: string; keepMs: number },
-): Promise<boolean> {
+): Promise<Date | undefined> {
   const values = [call.customerId, call.tool, call.key, call.argumentsHash, call.holder, call.keepMs];
   if (!db.isSpread) {
-    const { rowCount } = await db.query(
+    const { rows } = await db.query<{ expires_at: Date }>(
       { name: 'mcp.insert_intent', text: insertIntentAt('statement_timestamp()') },
       values,
     );
-    return rowCount === 1;
+    return rows[0]?.expires_at;
   }
   // A table that is spread takes no clock where it decides on a conflict.
-  const { rows } = await db.query<{ now: Date }>('select statement_timestamp() as now');
-  const { rowCount } = await db.query(
+  const clock = await db.query<{ now: Date }>('select statement_timestamp() as now');
+  const { rows } = await db.query<{ expires_at: Date }>(
     { name: 'mcp.insert_intent.apart', text: insertIntentAt('$7::timestamptz') },
-    [...values, rows[0]?.now],
+    [...values, clock.rows[0]?.now],
   );
-  return rowCount === 1;
+  return rows[0]?.expires_at;
 }
 
 const insertIntentAt = (now: string) => `
@@ -34,7 +34,8 @@ insert into idempotent_calls as c (customer_id, tool, key, arguments_hash, holde
 values ($1, $2, $3, $4, $5, ${now} + $6 * interval '1 millisecond')
 on conflict (customer_id, tool, key) do update set arguments_hash = excluded.arguments_hash,
   holder = excluded.holder, result = null, expires_at = excluded.expires_at
-where c.expires_at <= ${now}`;
+where c.expires_at <= ${now}
+returning expires_at`;
 
 export interface StoredCall {
   argumentsHash: Buffer;
