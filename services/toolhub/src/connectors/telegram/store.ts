@@ -52,19 +52,33 @@ export async function isPolling(db: Queryable, { customerId, botId }: BotKey): P
 
 /**
  * Messages and the position in the stream are stored together: what is confirmed to Telegram is never missing here.
- * False when another call reads by now: then the messages are kept, and this one stops.
+ * False when another call reads by now: then the messages are kept, and this one stops. It stops, too, where the customer
+ * has disconnected meanwhile: then nothing is kept.
  */
 export async function storeUpdates(
   tx: Queryable,
   { customerId, botId, leaseId, leaseMs }: Polling,
   { received, nextUpdateId, at }: { received: readonly TelegramUpdate[]; nextUpdateId: number; at: Date },
 ): Promise<boolean> {
+  if (!(await lockBot(tx, { customerId, botId }))) return false;
   await storeReceived(tx, { customerId, botId }, received);
   return leases.extend(tx, [customerId, botId], {
     holder: leaseId,
     ms: leaseMs,
     set: { sql: 'next_update_id = $1, moved_at = $2', values: [nextUpdateId, at] },
   });
+}
+
+/** Until the transaction ends the customer cannot disconnect; false for one who has. */
+async function lockBot(tx: Queryable, { customerId, botId }: BotKey): Promise<boolean> {
+  const { rows } = await tx.query(
+    {
+      name: 'telegram.lock_bot',
+      text: 'select 1 from telegram_bots where customer_id = $1 and bot_id = $2 for update',
+    },
+    [customerId, botId],
+  );
+  return rows.length > 0;
 }
 
 /**
@@ -178,7 +192,8 @@ export async function deleteOldMessages(
   );
 }
 
+/** The bots first, by whose rows this waits for what is being stored. */
 export async function deleteCustomer(tx: Queryable, customerId: string): Promise<void> {
-  await tx.query('delete from telegram_messages where customer_id = $1', [customerId]);
   await tx.query('delete from telegram_bots where customer_id = $1', [customerId]);
+  await tx.query('delete from telegram_messages where customer_id = $1', [customerId]);
 }
