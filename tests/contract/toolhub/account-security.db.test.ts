@@ -113,6 +113,12 @@ describe('the account', () => {
        values ($1, 'slack', 'T1/U1', 'm1', 'C1', now(), now(), '{}')`,
       [ada.id],
     );
+    // A bot whose address was being told.
+    await rig.database.query(
+      `insert into telegram_webhooks (hook_id, customer_id, bot_id, secret_hash, base_url, checked_at)
+       values ('hook of a closed account', $1, 1, '', 'https://hub.example.com', now())`,
+      [ada.id],
+    );
     const { rows: later } = await rig.database.query(
       `update jobs set ready_at = now() where name = 'customers.erase' and payload->>'customerId' = $1
          and ready_at > now() + interval '15 minutes' returning id`,

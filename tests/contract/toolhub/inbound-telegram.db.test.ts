@@ -8,13 +8,13 @@ import {
 } from '../../../services/toolhub/src/connectors/telegram/test/bot-api-server.ts';
 import { callTool } from '../../../services/toolhub/src/mcp/test/rig.ts';
 import { SCHEMA } from '../../../services/toolhub/src/schema.ts';
-import { makeToken } from '../../../services/toolhub/test/accounts.ts';
+import { call, makeToken, PASSWORD } from '../../../services/toolhub/test/accounts.ts';
 import {
   createToolhubDatabase,
   type Instance,
   startInstance,
 } from '../../../services/toolhub/test/instance.ts';
-import { apiOf, newCustomer } from './customer.ts';
+import { apiOf, type Customer, newCustomer } from './customer.ts';
 
 const PUBLIC_URL = 'https://hub.example.com';
 
@@ -132,6 +132,73 @@ test('[TH-9.8] disconnecting has Telegram forget the address; where it could not
     '%to nobody%',
   ]);
   expect(left.rows).toEqual([]);
+});
+
+/** Until the service has done what it does when a bot is connected. */
+const settled = () =>
+  expect
+    .poll(
+      async () =>
+        (await db.database.query(`select 1 from jobs where name = 'inbound.telegram_bot'`)).rowCount,
+      { interval: 20 },
+    )
+    .toBe(0);
+
+const endings = {
+  disconnected: (ada: Customer) => apiOf(hub.url, ada.token)('DELETE', '/api/credentials/telegram'),
+  'replaced by another': (ada: Customer) => {
+    const bot_token = bot.replace(/^8/, '9');
+    telegram.addBot(bot_token, 'another');
+    return apiOf(hub.url, ada.token)('PUT', '/api/credentials/telegram', { bot_token });
+  },
+  erased: ({ cookie }: Customer) =>
+    call(`${hub.url}/api/me`, { method: 'DELETE', cookie, body: { password: PASSWORD } }),
+};
+
+test.each(
+  Object.entries(endings).flatMap(([name, end]) =>
+    ['getWebhookInfo', 'setWebhook'].map((method) => ({ name, end, method })),
+  ),
+)(
+  '[TH-9.8] a bot that is $name while $method is under way is told of no address for good',
+  async (ending) => {
+    const ada = await newCustomer(hub.url);
+    const held = telegram.holdNext(ending.method);
+    const connecting = { bot_token: bot };
+    expect((await apiOf(hub.url, ada.token)('PUT', '/api/credentials/telegram', connecting)).status).toBe(
+      200,
+    );
+    await held.reached;
+    expect((await ending.end(ada)).status).toBeLessThan(300);
+    held.release();
+    await settled();
+    expect(telegram.webhook(bot)).toBeUndefined();
+    const tellsOf = telegram.calls.filter(({ method, token }) => method === 'setWebhook' && token === bot);
+    expect(tellsOf).toHaveLength(ending.method === 'setWebhook' ? 1 : 0);
+    const kept = await db.database.query(
+      'select 1 from telegram_webhooks where customer_id = $1 and bot_id = $2',
+      [ada.id, Number(bot.split(':')[0])],
+    );
+    expect(kept.rows).toEqual([]);
+  },
+);
+
+test('[TH-9.8] where Telegram cannot be told any more that the customer left, its next message has it forget us', async () => {
+  const ada = await newCustomer(hub.url);
+  const api = apiOf(hub.url, ada.token);
+  const held = telegram.holdNext('setWebhook');
+  expect((await api('PUT', '/api/credentials/telegram', { bot_token: bot })).status).toBe(200);
+  await held.reached;
+  expect((await api('DELETE', '/api/credentials/telegram')).status).toBe(204);
+  for (let time = 0; time < 2; time += 1)
+    telegram.failNext({ kind: 'status', status: 502 }, 'getWebhookInfo');
+  held.release();
+  await settled();
+  expect(telegram.webhook(bot)).toBeDefined();
+  telegram.push(bot, message(9, 'to nobody'));
+  expect(await telegram.send(bot, hub.url)).toEqual([200]);
+  expect(telegram.webhook(bot)).toBeUndefined();
+  expect(await textsOf(ada.id)).toEqual([]);
 });
 
 test('[TH-9.8] an address that the customer’s own program set is left alone', async () => {

@@ -1,4 +1,4 @@
-import type { Database } from '@libs/db';
+import type { Database, Queryable } from '@libs/db';
 import { SealError, type Sealer } from '@libs/seal';
 import { type Connector, ConnectorError, type VerifyOutcome } from '../connectors/connector.ts';
 import type { ConnectorService } from '../connectors/service.ts';
@@ -21,6 +21,7 @@ import { createRenewal, openedOf, type RenewInput } from './renewal.ts';
 import {
   deleteCredential,
   findCredential,
+  holdVersion,
   listCredentials,
   listCustomersOf,
   lockCredential,
@@ -81,6 +82,11 @@ export interface CredentialService {
    * A credential that someone renewed in the meantime is simply opened.
    */
   openAfterRefusal(refused: OpenedCredential): Promise<OpenResult>;
+  /**
+   * Whether the customer is still connected by exactly this. If so, whoever disconnects it, or puts another in its place,
+   * waits for the end of the transaction.
+   */
+  hold(tx: Queryable, opened: { customerId: string; platform: string; version: number }): Promise<boolean>;
   /** The account goes by another name from now on; nothing happens where another credential has taken its place. */
   rename(opened: OpenedCredential, account: string): Promise<void>;
   readonly internalAccounts: InternalAccounts;
@@ -344,6 +350,9 @@ export function createCredentialService(deps: CredentialServiceDependencies): Cr
       await renewal.expire(key, { version, reason: 'the platform refused the token' });
       return { kind: 'token_expired' };
     },
+
+    hold: (tx, { customerId, platform, version }) =>
+      holdVersion(tx, customerKey(customerId, platform), version),
 
     async rename({ customerId, platform, version }, account) {
       // The operator has given configured accounts their names.

@@ -57,6 +57,19 @@ export async function lockCredential(tx: Queryable, key: CredentialKey): Promise
   return rows[0] && fromCredentialRow(rows[0]);
 }
 
+/** Holds the row against every change until the transaction ends, unless it is another version by now, or over. */
+export async function holdVersion(tx: Queryable, key: CredentialKey, version: number): Promise<boolean> {
+  const { rows } = await tx.query(
+    {
+      name: 'credentials.hold',
+      text: `select 1 from credentials where customer_id = $1 and platform = $2 and slot = $3 and version = $4
+        and status = 'connected' for share`,
+    },
+    [key.customerId, key.platform, key.slot, version],
+  );
+  return rows.length > 0;
+}
+
 export async function listCredentials(
   db: Queryable,
   { customerId, after, limit }: { customerId: string; after: string; limit: number },

@@ -60,10 +60,15 @@ export async function deleteAccess(tx: Queryable, customerId: string): Promise<v
   }
 }
 
+/** Before platforms forget the customer: nothing is begun for one whose credential is gone, and who begins holds it. */
+export async function deleteCredentials(tx: Queryable, customerId: string): Promise<void> {
+  await tx.query('delete from credentials where customer_id = $1', [customerId]);
+}
+
 /** The account itself, what leads to it and what opens its platforms. False where another has closed it. */
 export async function deleteAccount(tx: Queryable, customerId: string): Promise<boolean> {
   await tx.query('delete from customer_emails where customer_id = $1', [customerId]);
-  await tx.query('delete from credentials where customer_id = $1', [customerId]);
+  await deleteCredentials(tx, customerId);
   const { rowCount } = await tx.query('delete from customers where id = $1', [customerId]);
   return rowCount === 1;
 }
@@ -79,6 +84,10 @@ export async function deleteRowsOf(db: Queryable, customerId: string, limit: num
     );
     if (rowCount > 0) return rowCount;
   }
+  // The rows stay, for nobody: what a bot still sends there is answered by having Telegram forget the address.
+  await db.query('update telegram_webhooks set customer_id = null, is_set = false where customer_id = $1', [
+    customerId,
+  ]);
   const { rowCount } = await db.query(
     `delete from toolhub_webhooks.deliveries where tenant_id = $1 and ctid = any
        (array(select ctid from toolhub_webhooks.deliveries where tenant_id = $1 limit $2))`,

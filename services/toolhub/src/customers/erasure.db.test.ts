@@ -9,6 +9,8 @@ import { migrationSource } from '../schema.ts';
 import { createErasure } from './erasure.ts';
 
 const CUSTOMER = 'cus_1';
+/** How many credentials there were each time that the platforms forgot the customer. */
+const credentialsThen: number[] = [];
 
 let db: TestDatabase;
 let worker: Worker;
@@ -49,7 +51,11 @@ afterAll(async () => {
 test('[TH-3.11] what the last invoice is reckoned from stays until calls that were under way have ended', async () => {
   const { database } = db;
   const erasure = createErasure({
-    ...{ database, now, forgetPlatforms: async () => {} },
+    ...{ database, now },
+    async forgetPlatforms(tx) {
+      const held = await tx.query('select 1 from credentials where customer_id = $1', [CUSTOMER]);
+      credentialsThen.push(held.rowCount);
+    },
     revocations: {
       transaction: (work) => database.transaction((tx) => work(tx, async () => {})),
       announce: async () => {},
@@ -78,8 +84,15 @@ test('[TH-3.11] what the last invoice is reckoned from stays until calls that we
      values ($1, date_trunc('month', now() at time zone 'UTC'), 'process', 1)`,
     [CUSTOMER],
   );
+  await database.query(
+    `insert into credentials (customer_id, platform, account, status, sealed, refreshable, created_at, updated_at)
+     values ($1, 'telegram', 'bot 1', 'connected', '', false, now(), now())`,
+    [CUSTOMER],
+  );
 
   await erasure.erase(CUSTOMER);
+  // Whoever sets something up at a platform holds the credential: it is waited for before the platforms forget.
+  expect(credentialsThen).toEqual([0]);
   // Asked for twice, as by a second click.
   await erasure.erase(CUSTOMER);
   const firstJob = await waitingJob();

@@ -1,6 +1,13 @@
 import type { Database, Queryable } from '@libs/db';
 import { completeJobs, enqueueJobs, type Handler, type Job, type NewJob } from '@libs/jobs';
-import { deleteAccess, deleteAccount, deleteGrants, deleteRowsOf, listTokenIds } from './erasure-store.ts';
+import {
+  deleteAccess,
+  deleteAccount,
+  deleteCredentials,
+  deleteGrants,
+  deleteRowsOf,
+  listTokenIds,
+} from './erasure-store.ts';
 import type { Revocations } from './revocations.ts';
 
 export interface ErasureDependencies<Open> {
@@ -79,6 +86,7 @@ export function createErasure<Open>(deps: ErasureDependencies<Open>): Erasure {
       await deps.revocations.transaction(async (tx, revoke) => {
         const open = await deps.accounts.settle(tx, customerId);
         for (const tokenId of await listTokenIds(tx, customerId)) await revoke({ tokenId });
+        await deleteCredentials(tx, customerId);
         await deps.forgetPlatforms(tx, customerId);
         // The other has planted what follows, and may wait for the calls that a job of this one would erase.
         if (!(await deleteAccount(tx, customerId))) return;
@@ -93,6 +101,7 @@ export function createErasure<Open>(deps: ErasureDependencies<Open>): Erasure {
       for (const tokenId of await listTokenIds(tx, customerId)) {
         await deps.revocations.announce(tx, { tokenId });
       }
+      await deleteCredentials(tx, customerId);
       await deps.forgetPlatforms(tx, customerId);
       await deleteAccess(tx, customerId);
     },

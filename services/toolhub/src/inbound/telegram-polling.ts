@@ -10,7 +10,7 @@ import type { EmitEvent } from '../events/event.ts';
 export interface TelegramPollingDependencies {
   database: Database;
   connectors: Pick<ConnectorService, 'find' | 'context'>;
-  credentials: Pick<CredentialService, 'open' | 'customersOf'>;
+  credentials: Pick<CredentialService, 'open' | 'customersOf' | 'hold'>;
   emitEvent: EmitEvent;
   onError: (error: unknown, context: { platform: string }) => void;
 }
@@ -38,11 +38,13 @@ export function createTelegramPolling(deps: TelegramPollingDependencies): {
     if (connector?.collect === undefined) return;
     const opened = await credentials.open({ session: pollingSession(customerId), platform: PLATFORM });
     if (opened.kind !== 'ok') return;
-    const { version: _version, ...credential } = opened.opened;
+    const { version, ...credential } = opened.opened;
     const signal = AbortSignal.timeout(BOT_TIMEOUT_MS);
     try {
-      await connector.collect(connectors.context({ ...credential, signal }), (tx, data) =>
-        deps.emitEvent(tx, { customerId, type: 'telegram.message.received', data }),
+      await connector.collect(
+        connectors.context({ ...credential, signal }),
+        (tx, data) => deps.emitEvent(tx, { customerId, type: 'telegram.message.received', data }),
+        (tx) => credentials.hold(tx, { customerId, platform: PLATFORM, version }),
       );
     } catch (error) {
       // Another program reads this bot, its token is over, or Telegram is away: the account's health tells of it.

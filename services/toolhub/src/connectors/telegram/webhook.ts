@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Queryable } from '@libs/db';
 import { equalSecrets, hashToken } from '@libs/seal';
-import { ConnectorError, type InboundAnswer, type InboundDelivery } from '../connector.ts';
+import {
+  ConnectorError,
+  type InboundAnswer,
+  type InboundDelivery,
+  type StillConnected,
+} from '../connector.ts';
 import { asObject, callTelegram, type TelegramContext, textOrNull } from './api.ts';
 import { type BotKey, storeReceived } from './store.ts';
 import { MESSAGE_KINDS, readUpdates, tellUntold } from './updates.ts';
@@ -24,8 +29,8 @@ const SECRET_HEADER = 'x-telegram-bot-api-secret-token';
 const SECRET_LENGTH_MAX = 256;
 const HOOK_ID = /^[0-9a-f-]{36}$/;
 
-/** How the messages of a bot come to us now. */
-export type Way = 'sent' | 'asked_for';
+/** How the messages of a bot come to us now; not at all where its customer has left it meanwhile. */
+export type Way = 'sent' | 'asked_for' | 'left';
 
 const addressOf = ({ baseUrl, hookId }: Webhook) => `${baseUrl}/${hookId}`;
 
@@ -43,7 +48,11 @@ export async function knownWay(context: TelegramContext, key: BotKey): Promise<W
  * Telegram keeps what was not taken, by whichever way; and nothing is doubled, since a message is stored once. Runs
  * while nobody else reads the bot. An address that is not ours belongs to a program of the customer's, and stays.
  */
-export async function settleWebhook(context: TelegramContext, key: BotKey): Promise<Way> {
+export async function settleWebhook(
+  context: TelegramContext,
+  key: BotKey,
+  stillConnected: StillConnected,
+): Promise<Way> {
   const { database, inboundUrl, now } = context;
   const known = await findWebhook(database, key);
   try {
@@ -55,7 +64,8 @@ export async function settleWebhook(context: TelegramContext, key: BotKey): Prom
       return 'sent';
     }
     const isOurs = [inboundUrl, known?.baseUrl].some((base) => base && current.startsWith(`${base}/`));
-    if (current === '' || isOurs) return await startSending(context, key, inboundUrl);
+    if (current === '' || isOurs)
+      return await startSending(context, key, { baseUrl: inboundUrl, stillConnected });
     if (known !== undefined) await noteWebhook(database, known.hookId, { isSet: false, checkedAt: now() });
     return 'asked_for';
   } catch (error) {
@@ -67,21 +77,40 @@ export async function settleWebhook(context: TelegramContext, key: BotKey): Prom
   }
 }
 
-async function startSending(context: TelegramContext, key: BotKey, baseUrl: string): Promise<Way> {
+/** The customer may leave the bot at any moment: whoever does finds the row, and what Telegram is told after that is undone. */
+async function startSending(
+  context: TelegramContext,
+  key: BotKey,
+  { baseUrl, stillConnected }: { baseUrl: string; stillConnected: StillConnected },
+): Promise<Way> {
   const { database, now } = context;
   const [hookId, secret] = [randomUUID(), `${randomUUID()}-${randomUUID()}`];
   const before = new Date(now().getTime() - LEFT_KEPT_MS);
   await deleteLeftWebhooks(database, { before, limit: LEFT_DELETED_AT_ONCE });
-  await database.transaction((tx) =>
+  const whileConnected = (write: (tx: Queryable) => Promise<void>) =>
+    database.transaction(async (tx) => {
+      const isConnected = await stillConnected(tx);
+      if (isConnected) await write(tx);
+      return isConnected;
+    });
+  const isWritten = await whileConnected((tx) =>
     replaceWebhook(tx, key, { hookId, baseUrl, checkedAt: now(), secretHash: hashToken(secret) }),
   );
-  await callTelegram(context, 'setWebhook', {
-    url: `${baseUrl}/${hookId}`,
-    secret_token: secret,
-    allowed_updates: MESSAGE_KINDS,
-  });
-  await noteWebhook(database, hookId, { isSet: true, checkedAt: now() });
-  return 'sent';
+  if (!isWritten) return 'left';
+  const url = `${baseUrl}/${hookId}`;
+  await callTelegram(context, 'setWebhook', { url, secret_token: secret, allowed_updates: MESSAGE_KINDS });
+  const isKept = await whileConnected((tx) => noteWebhook(tx, hookId, { isSet: true, checkedAt: now() }));
+  if (isKept) return 'sent';
+  await undoSending(context, url);
+  return 'left';
+}
+
+/** An address that somebody else has told Telegram of since stays; false then. */
+async function undoSending(context: TelegramContext, url: string): Promise<boolean> {
+  const info = asObject(await callTelegram(context, 'getWebhookInfo'));
+  const isOurs = textOrNull(info.url) === url;
+  if (isOurs) await callTelegram(context, 'deleteWebhook');
+  return isOurs;
 }
 
 async function stopSending(
@@ -95,12 +124,15 @@ async function stopSending(
   return 'asked_for';
 }
 
-/** Before the customer disconnects. What fails here mends itself by the answer to what is still sent (`receive`). */
+/**
+ * Before the customer disconnects. What fails here mends itself by the answer to what is still sent (`receive`), and so
+ * does an address that Telegram is only being told of: its row stays for that.
+ */
 export async function leaveTelegram(context: TelegramContext, key: BotKey): Promise<void> {
   const known = await findWebhook(context.database, key);
   if (known === undefined) return;
-  const info = asObject(await callTelegram(context, 'getWebhookInfo'));
-  await stopSending(context, known, textOrNull(info.url) ?? '');
+  const isUndone = await undoSending(context, addressOf(known));
+  if (isUndone) await deleteWebhookRow(context.database, known.hookId);
 }
 
 /** Telegram does what the answer to a message asks for: here to forget an address that nobody is connected by. */

@@ -38,6 +38,8 @@ export interface BotApiServer {
   failNext(failure: BotApiFailure, method?: string): void;
   /** Each getUpdates takes this long, so that tests can overlap them. */
   setUpdateDelay(delayMs: number): void;
+  /** The next call of the method is carried out when it is released, and not before. */
+  holdNext(method: string): { reached: Promise<void>; release(): void };
   stop(): Promise<void>;
 }
 
@@ -73,6 +75,7 @@ export async function startBotApi(): Promise<BotApiServer> {
   const chats = new Map<string, Fields>();
   const calls: BotApiCall[] = [];
   const failures: { failure: BotApiFailure; method: string | undefined }[] = [];
+  const holds = new Map<string, () => Promise<void>>();
   let updateDelayMs = 0;
   let nextMessageId = 1_000;
 
@@ -237,6 +240,9 @@ export async function startBotApi(): Promise<BotApiServer> {
     const parameters = await readBody(request);
     calls.push({ method, token, parameters });
     response.setHeader('content-type', 'application/json');
+    const hold = holds.get(method);
+    holds.delete(method);
+    await hold?.();
     const due = failures.findIndex((one) => (one.method ?? method) === method);
     if (due >= 0) {
       const next = (failures.splice(due, 1)[0] as (typeof failures)[number]).failure;
@@ -289,6 +295,14 @@ export async function startBotApi(): Promise<BotApiServer> {
     waiting: (token) => bots.get(token)?.updates.length ?? 0,
     failNext(next, method) {
       failures.push({ failure: next, method });
+    },
+    holdNext(method) {
+      const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      holds.set(method, () => {
+        reached.resolve();
+        return released.promise;
+      });
+      return { reached: reached.promise, release: released.resolve };
     },
     setUpdateDelay(delayMs) {
       updateDelayMs = delayMs;

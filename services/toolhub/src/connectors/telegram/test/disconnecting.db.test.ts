@@ -45,6 +45,7 @@ const collect = () =>
   connector.collect?.(
     context(),
     async (_tx, data) => void told.push((data.message as TelegramMessage).text ?? ''),
+    async () => true,
   );
 const disconnect = () => db.database.transaction(async (tx) => connector.forget?.(tx, customerId));
 const asked = (method: string) => api.calls.filter((call) => call.method === method).length;
