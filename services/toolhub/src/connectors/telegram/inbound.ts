@@ -21,7 +21,7 @@ export async function collectAndTell(
   const known = await knownWay(context, key);
   await whileReading(context, key, async (polling, start) => {
     const way: Way = known ?? (await settleWebhook(context, key, stillConnected));
-    if (way === 'asked_for') await readStream(context, polling, start);
+    if (way === 'asked_for') await readStream(context, { polling, start, stillConnected });
   });
   await tellAll(context, tell);
 }

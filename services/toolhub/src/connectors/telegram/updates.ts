@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Queryable } from '@libs/db';
-import { ConnectorError } from '../connector.ts';
+import { ConnectorError, type StillConnected } from '../connector.ts';
 import { botIdOf, callTelegram, integerOf, type TelegramContext } from './api.ts';
 import { readMessage } from './message.ts';
 import {
@@ -42,7 +42,9 @@ export async function collectUpdates(context: TelegramContext): Promise<void> {
   // What Telegram sends by itself is here already, and a bot that is sent to cannot be asked.
   const known = await findWebhook(context.database, key);
   if (known?.isSet === true) return;
-  const isRead = await whileReading(context, key, (polling, start) => readStream(context, polling, start));
+  const isRead = await whileReading(context, key, (polling, start) =>
+    readStream(context, { polling, start }),
+  );
   if (!isRead) await waitForOther(context, key);
 }
 
@@ -100,7 +102,16 @@ export async function tellAll(
 }
 
 /** The call after a batch confirms it, so the stream is read until it is empty, or until another call reads it. */
-export async function readStream(context: TelegramContext, polling: Polling, start: number): Promise<void> {
+export async function readStream(
+  context: TelegramContext,
+  reading: {
+    polling: Polling;
+    start: number;
+    /** Where the service reads by itself: a bot's row alone does not tell, since reading makes it anew. */
+    stillConnected?: StillConnected;
+  },
+): Promise<void> {
+  const { polling, start, stillConnected = async () => true } = reading;
   let offset = start;
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     const answer = await callTelegram(context, 'getUpdates', {
@@ -121,8 +132,10 @@ export async function readStream(context: TelegramContext, polling: Polling, sta
     if (ids.length === 0) return;
     offset = Math.max(offset, ...ids.map((id) => id + 1));
     const received = readUpdates(answer);
-    const isOurs = await context.database.transaction((tx) =>
-      storeUpdates(tx, polling, { received, nextUpdateId: offset, at: context.now() }),
+    const isOurs = await context.database.transaction(
+      async (tx) =>
+        (await stillConnected(tx)) &&
+        storeUpdates(tx, polling, { received, nextUpdateId: offset, at: context.now() }),
     );
     if (!isOurs) return;
     context.progress(round + 1, undefined, 'updates');

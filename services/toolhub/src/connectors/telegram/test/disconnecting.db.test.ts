@@ -41,11 +41,11 @@ const context = () =>
     ...{ platform: 'telegram', credential: { bot_token: token }, customerId, now },
     ...{ allow: [new URL(api.url).host], baseUrl: api.url, database: db.database },
   });
-const collect = () =>
+const collect = (isConnected = true) =>
   connector.collect?.(
     context(),
     async (_tx, data) => void told.push((data.message as TelegramMessage).text ?? ''),
-    async () => true,
+    async () => isConnected,
   );
 const disconnect = () => db.database.transaction(async (tx) => connector.forget?.(tx, customerId));
 const asked = (method: string) => api.calls.filter((call) => call.method === method).length;
@@ -70,6 +70,14 @@ test('[TH-9.8] what Telegram answers after the customer has disconnected is neit
   await collecting;
   expect(await stored()).toBe(0);
   expect(told).toEqual([]);
+});
+
+test('[TH-9.8] what is read for a customer who has disconnected just before is neither stored nor told', async () => {
+  api.push(token, message('for nobody'));
+  await collect(false);
+  expect(await stored()).toBe(0);
+  expect(told).toEqual([]);
+  expect(api.waiting(token)).toBe(1);
 });
 
 test('[TH-9.8] who disconnects waits for what is being stored, and deletes it with the rest', async () => {
