@@ -69,9 +69,42 @@ function aliasOf(name: string, shape: Shape): string {
   return `${name} = Literal[\n${shape.values.map((value) => `    ${JSON.stringify(value)},\n`).join('')}]`;
 }
 
-/** Objects that come from the API. */
-function answerOf(name: string, fields: readonly Field[]): string {
-  return `class ${name}(ApiObject):\n${fields.map(fieldOf).join('\n')}`;
+/** Objects that come from the API. What they may leave out is None, also within other objects: `ApiObject` is told where. */
+function answersOf(definitions: readonly Definition[]): string[] {
+  const incomplete = new Set<string>();
+  const classes: string[] = [];
+  // Parts come before what they are parts of.
+  for (const one of definitions) {
+    if (one.kind !== 'object') continue;
+    const optional = one.fields.filter((field) => field.optional).map(({ name }) => JSON.stringify(name));
+    const parts = one.fields.flatMap(({ name, shape }) => {
+      const found = namesIn(shape).filter((part) => incomplete.has(part));
+      if (found.length > 0 && namesIn(shape).length > 1)
+        throw new Error(`${one.name}.${name} is one of several objects, of which one leaves fields out`);
+      return found.map((part) => `${JSON.stringify(name)}: ${part}`);
+    });
+    if (optional.length + parts.length > 0) incomplete.add(one.name);
+    const lines = [
+      `class ${one.name}(ApiObject):`,
+      ...one.fields.map((field) => fieldOf({ ...field, shape: shapeOf(field) })),
+      ...(optional.length === 0 ? [] : [`    _optional = frozenset({${optional.join(', ')}})`]),
+      ...(parts.length === 0 ? [] : [`    _parts = {${parts.join(', ')}}`]),
+    ];
+    classes.push(lines.join('\n'));
+  }
+  return classes;
+}
+
+function shapeOf({ shape, optional }: Field): Shape {
+  if (!optional) return shape;
+  const parts = shape.kind === 'either' ? shape.parts : [shape];
+  return { kind: 'either', parts: [...parts.filter(({ kind }) => kind !== 'nothing'), { kind: 'nothing' }] };
+}
+
+function namesIn(shape: Shape): string[] {
+  if (shape.kind === 'named') return [shape.name];
+  if (shape.kind === 'list') return namesIn(shape.item);
+  return shape.kind === 'either' ? shape.parts.flatMap(namesIn) : [];
 }
 
 /** Objects that are sent to it: plain dictionaries. Python 3.10 marks optional fields by a second class. */
@@ -95,7 +128,7 @@ export function toPython(answers: readonly Definition[], bodies: readonly Defini
   const lines = [...aliases.values()].map(({ name, shape }) => ({ shape, text: aliasOf(name, shape) }));
   const classes = [
     ...bodies.flatMap((one) => (one.kind === 'object' ? [bodyOf(one.name, one.fields)] : [])),
-    ...answers.flatMap((one) => (one.kind === 'object' ? [answerOf(one.name, one.fields)] : [])),
+    ...answersOf(answers),
   ];
   // What is made of classes comes after them.
   const before = lines.filter(({ shape }) => shape.kind === 'literals').map(({ text }) => text);

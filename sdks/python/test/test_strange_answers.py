@@ -57,6 +57,24 @@ class StrangeAnswers(Case):
             self.assertEqual(str(error), "The export was cut.")
 
 
+class OptionalFields(Case):
+    def test_a_field_that_an_answer_may_leave_out_reads_as_none_and_another_is_missing(self):
+        delivery = {"id": "del_1", "attempts": [{"status": 204}, {"status": 500, "response": "no"}]}
+        with ScriptedServer(as_json(202, delivery)) as server:
+            answer = client(server).webhook_deliveries.retry("del_1")
+        for again in (answer, copy.deepcopy(answer), pickle.loads(pickle.dumps(answer))):
+            self.assertEqual(again, delivery)
+            self.assertEqual([one.response for one in again.attempts], [None, "no"])
+            self.assertEqual([one.get("response") for one in again["attempts"]], [None, "no"])
+            with self.assertRaisesRegex(AttributeError, "DeliveryAttempt has no field 'respons'"):
+                again.attempts[0].respons
+
+    def test_what_is_no_list_of_objects_stays_as_it_came(self):
+        for attempts in (None, "none", [None, "one"]):
+            with self.subTest(attempts), ScriptedServer(as_json(202, {"attempts": attempts})) as server:
+                self.assertEqual(client(server).webhook_deliveries.retry("del_1").attempts, attempts)
+
+
 class RefusingServer:
     """Answers 413 once it has the headers, and hangs up without reading the body."""
 

@@ -64,7 +64,7 @@ import asyncio
 from typing import List, Optional
 
 from payments_api import AsyncPayments, Payments, PaymentsError, webhooks
-from payments_api.types import Payment, PaymentStatus
+from payments_api.types import Payment, PaymentStatus, WebhookDelivery
 
 
 def pay(client: Payments) -> Payment:
@@ -83,6 +83,10 @@ def pay(client: Payments) -> Payment:
     except PaymentsError as error:
         print(error.status, error.errors[0].pointer)
     return payment
+
+
+def first_response(delivery: WebhookDelivery) -> str:
+    return delivery.attempts[0].response  # type: ignore[return-value]
 
 
 async def pay_async(client: AsyncPayments) -> Payment:

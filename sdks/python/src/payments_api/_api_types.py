@@ -455,7 +455,8 @@ class DeliveryAttempt(ApiObject):
     error: Optional[str]
     duration_ms: int
     #: How the answer to a try that failed begins: at most 500 bytes.
-    response: str
+    response: Optional[str]
+    _optional = frozenset({"response"})
 
 
 class WebhookDelivery(ApiObject):
@@ -472,6 +473,7 @@ class WebhookDelivery(ApiObject):
     next_attempt_at: Optional[str]
     #: UTC, with milliseconds.
     created_at: str
+    _parts = {"attempts": DeliveryAttempt}
 
 
 class LedgerAccount(ApiObject):

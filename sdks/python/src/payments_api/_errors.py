@@ -15,11 +15,7 @@ class FieldError(ApiObject):
     parameter: Optional[str]
     code: str
     detail: str
-
-    if not TYPE_CHECKING:
-
-        def __getattr__(self, name: str) -> Any:
-            return self.get(name) if name in ("pointer", "parameter") else super().__getattr__(name)
+    _optional = frozenset({"pointer", "parameter"})
 
 
 class PaymentsError(Exception):
