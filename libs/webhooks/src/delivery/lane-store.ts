@@ -92,19 +92,24 @@ cross join lateral (
      * The lock on the dispatcher's row lets an acquisition and the removal of its owner as dead exclude each other:
      * without it, lanes could stay with an owner that nobody will ever remove. A crash of the server that undoes an
      * acquisition also cuts its owner's session, so this commit need not wait for the disk. Those that are its own already are given
-     * as well: where an answer was lost, it would take them for another's, and nobody would send to them.
+     * as well: where an answer was lost, it would take them for another's, and nobody would send to them. They are read and not
+     * written anew, since that would lock the lanes of others, too.
      */
     async acquireLanes(owner: string, refs: readonly EndpointRef[]): Promise<EndpointRef[]> {
       const { rows } = await database.query<EndpointRef>(
         `with alive as materialized (
   select set_config('synchronous_commit', 'off', true)
   from (select 1 from ${schema}.dispatchers where id = $3 for key share) as own
+), wish as materialized (
+  select tenant_id, endpoint_id from unnest($1::text[], $2::text[]) as wish (tenant_id, endpoint_id)
+), made as (
+  insert into ${schema}.lanes (tenant_id, endpoint_id, owner)
+  select tenant_id, endpoint_id, $3 from alive cross join wish order by tenant_id, endpoint_id
+  on conflict do nothing returning tenant_id, endpoint_id
 )
-insert into ${schema}.lanes (tenant_id, endpoint_id, owner)
-select tenant_id, endpoint_id, $3 from alive cross join unnest($1::text[], $2::text[]) as wish (tenant_id, endpoint_id)
-order by tenant_id, endpoint_id
-on conflict (tenant_id, endpoint_id) do update set owner = excluded.owner where lanes.owner = excluded.owner
-returning tenant_id as "tenantId", endpoint_id as "endpointId"`,
+select tenant_id as "tenantId", endpoint_id as "endpointId" from made
+union all
+select lanes.tenant_id, lanes.endpoint_id from wish join ${schema}.lanes using (tenant_id, endpoint_id) where owner = $3`,
         [...endpointColumns(refs), owner],
       );
       return rows;

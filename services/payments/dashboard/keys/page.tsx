@@ -195,7 +195,7 @@ function KeyActions({ apiKey, roll }: { apiKey: ApiKey; roll: (key: ApiKey) => v
   return (
     <Group gap="xs" wrap="nowrap" justify="flex-end">
       {/* Its successor is rolled instead. */}
-      {apiKey.replaced_by === null ? (
+      {!apiKey.replaced_by ? (
         <Button size="xs" variant="default" onClick={() => roll(apiKey)}>
           {words.roll}
         </Button>

@@ -13,8 +13,11 @@ import type { Delivery, RtpTransport } from './transport.ts';
  * which is why it and not a fetch is used here.
  */
 const TIMEOUT_MS = 20_000;
-/** Until the handshake is over. All tries together end well before an answer would be asked after, which nobody could take back. */
-const CONNECT_TIMEOUT_MS = 5_000;
+/**
+ * From the first packet until the handshake is over. All tries together end well before an answer would be asked after, which nobody
+ * could take back, also where as many again wait for their turn.
+ */
+const CONNECT_TIMEOUT_MS = 3_000;
 const IN_FLIGHT_MAX = 32;
 /** Shorter than gateways keep idle connections, so that we do not write to one that is just being closed. */
 const IDLE_MS = 4_000;
@@ -102,12 +105,14 @@ function post({ url, agent, timeoutMs, connectTimeoutMs, body }: Post): Promise<
   };
   const giveUp = (why: string) => sending.destroy(Object.assign(new Error(why), { code: 'TIMEOUT' }));
   const deadline = setTimeout(() => giveUp('no answer in time'), timeoutMs);
-  const connecting = setTimeout(() => {
-    if (!hasLeft) giveUp('no connection in time');
-  }, connectTimeoutMs);
+  let connecting: NodeJS.Timeout | undefined;
   sending.once('socket', (socket) => {
-    // Only a connection that is being made holds the message back, until the handshake is over.
+    // Only a connection that is being made holds the message back, until the handshake is over. Waiting for others is no fault of it.
     if (!socket.connecting) hasLeft = true;
+    else
+      connecting = setTimeout(() => {
+        if (!hasLeft) giveUp('no connection in time');
+      }, connectTimeoutMs);
     socket.once('secureConnect', () => {
       hasLeft = true;
     });
