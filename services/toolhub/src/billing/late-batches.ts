@@ -35,7 +35,10 @@ export function createLateBatches<Batch>(deps: LateBatchesDependencies<Batch>): 
     while (late.size > 0) {
       await sleep(deps.pauseMs);
       // Where tables are spread, one may wait for a server that the next does not need.
-      for (const batch of [...late]) if (await deps.attempt(batch)) remove(batch);
+      for (const batch of [...late]) {
+        if (performance.now() >= endsAtMs) break;
+        if (await deps.attempt(batch)) remove(batch);
+      }
       if (performance.now() < endsAtMs) continue;
       for (const batch of [...late]) {
         remove(batch);

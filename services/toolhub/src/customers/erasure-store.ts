@@ -65,12 +65,11 @@ export async function deleteCredentials(tx: Queryable, customerId: string): Prom
   await tx.query('delete from credentials where customer_id = $1', [customerId]);
 }
 
-/** The account itself, what leads to it and what opens its platforms. False where another has closed it. */
-export async function deleteAccount(tx: Queryable, customerId: string): Promise<boolean> {
+/** The account itself, what leads to it and what opens its platforms. */
+export async function deleteAccount(tx: Queryable, customerId: string): Promise<void> {
   await tx.query('delete from customer_emails where customer_id = $1', [customerId]);
   await deleteCredentials(tx, customerId);
-  const { rowCount } = await tx.query('delete from customers where id = $1', [customerId]);
-  return rowCount === 1;
+  await tx.query('delete from customers where id = $1', [customerId]);
 }
 
 /** A bounded number of rows; 0 when nothing is left. */

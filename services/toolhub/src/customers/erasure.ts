@@ -9,6 +9,7 @@ import {
   listTokenIds,
 } from './erasure-store.ts';
 import type { Revocations } from './revocations.ts';
+import { lockCustomer } from './store.ts';
 
 export interface ErasureDependencies<Open> {
   database: Database;
@@ -85,11 +86,13 @@ export function createErasure<Open>(deps: ErasureDependencies<Open>): Erasure {
     async erase(customerId) {
       await deps.revocations.transaction(async (tx, revoke) => {
         const open = await deps.accounts.settle(tx, customerId);
+        // Before the credentials, as whoever connects a platform locks them. Where another has closed it, that one has planted what
+        // follows, and may wait for the calls that a job of this one would erase.
+        if (!(await lockCustomer(tx, customerId))) return;
         for (const tokenId of await listTokenIds(tx, customerId)) await revoke({ tokenId });
         await deleteCredentials(tx, customerId);
         await deps.forgetPlatforms(tx, customerId);
-        // The other has planted what follows, and may wait for the calls that a job of this one would erase.
-        if (!(await deleteAccount(tx, customerId))) return;
+        await deleteAccount(tx, customerId);
         const waitsUntilMs = inMs(LATE_WRITERS_MS).getTime();
         const jobs = open === null ? eraseJobs(customerId) : [settleJob({ customerId, open, waitsUntilMs })];
         await enqueueJobs(tx, database.schema, jobs);
