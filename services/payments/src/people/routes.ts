@@ -83,7 +83,8 @@ function registerEntry(routes: PaymentsRoutes, { people, gates, cookies }: Sessi
       });
       noteAudit(request, {
         subject: signedIn.user.id,
-        organisation: signedIn.organisation?.id ?? null,
+        // Who joins others stands in their log; one's own begins with what is done in it.
+        organisation: request.body.invitation ? (signedIn.organisation?.id ?? null) : null,
       });
       return reply
         .code(201)
