@@ -95,6 +95,7 @@ function EndpointActions({ endpoint }: { endpoint: WebhookEndpoint }) {
       />
       <ActionButton
         size="sm"
+        variant={isOn ? 'default' : 'filled'}
         onAct={async () => {
           await client.patch(path, { status: isOn ? 'disabled' : 'enabled' });
           await refresh(LIST_PATH);
