@@ -73,6 +73,7 @@ test('payments: moves, time in states, batches, queues, webhooks and the pool', 
   expect(seriesValue(text, 'payments_state_seconds_count', { rail: 'rtp', status: 'processing' })).toBe(2);
   expect(seriesValue(text, 'payments_accept_batch_size_sum')).toBe(3);
   expect(seriesValue(text, 'jobs_batch_size_count', { name: 'payments.submit' })).toBeGreaterThan(0);
+  expect(seriesValue(text, 'jobs_batches_at_once_count', { name: 'payments.submit' })).toBeGreaterThan(0);
   expect(seriesValue(text, 'jobs_tries_total', { name: 'payments.submit', outcome: 'done' })).toBeGreaterThan(
     0,
   );

@@ -1,6 +1,7 @@
 export { attemptAll } from './attempt-all.ts';
 export { createJobMetrics, type JobMetrics } from './metrics.ts';
 export { jobsMigrations } from './migrations.ts';
+export { batchesForCores } from './overlap.ts';
 export type { Schedule } from './schedule.ts';
 export { dailyAt, everyMinutes, monthlyAt } from './schedule.ts';
 

@@ -1,4 +1,5 @@
 // When jobs begin, in which batches, what becomes of those that fail, cron entries, and how a worker ends.
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '@libs/db';
 import { createOutage } from '@libs/runtime';
 import { until } from '@libs/runtime/testing';
@@ -40,6 +41,24 @@ test('a batch takes fewer jobs where each holds many items', async () => {
   );
   await expect.poll(trial.waiting).toBe(0);
   expect(batches).toEqual([10, 2, 2, 2, 2, 2]);
+});
+
+test('batches that wait for others than this process come to be more at once, and never more than there may be', async () => {
+  await trial.add(...Array.from({ length: 1_000 }, (_, n) => n));
+  let atOnce = 0;
+  const seen = new Set<number>();
+  const worker = await trial.work(
+    async () => {
+      atOnce += 1;
+      seen.add(atOnce);
+      await sleep(20);
+      atOnce -= 1;
+    },
+    { batchMax: 1, concurrency: { most: 4 } },
+  );
+  await until('four are worked on at once', () => seen.has(4));
+  await worker.drain();
+  expect([...seen].toSorted()).toEqual([1, 2, 3, 4]);
 });
 
 test('a job exists exactly when its transaction commits, and starts at once', async () => {

@@ -5,10 +5,12 @@ import { readQueues } from './store.ts';
 /** A queue with more than this is counted as this many: the count may not cost more the fuller it is. */
 const COUNTED_MAX = 10_000;
 const BATCH_BUCKETS = [1, 2, 5, 10, 20, 50, 100, 200];
+const OVERLAP_BUCKETS = [1, 2, 3, 4, 6, 8];
 
 /** What a worker tells of its batches. */
 export interface JobMetrics {
-  batch(name: string, size: number): void;
+  /** A batch begins: how many jobs it holds, and how many batches are under way with it. */
+  batch(name: string, begun: { jobs: number; atOnce: number }): void;
   tried(name: string, outcome: 'done' | 'retried' | 'failed', count: number): void;
 }
 
@@ -73,6 +75,11 @@ export function createJobMetrics({
     help: 'How many jobs one batch holds, by name.',
     ...{ labelNames, registers: [metrics], buckets: BATCH_BUCKETS },
   });
+  const overlap = new Histogram({
+    name: 'jobs_batches_at_once',
+    help: 'How many batches were under way when one began, itself included, by name.',
+    ...{ labelNames, registers: [metrics], buckets: OVERLAP_BUCKETS },
+  });
   const tries = new Counter({
     name: 'jobs_tries_total',
     help: 'Tries of jobs in this process, by name and how they ended.',
@@ -80,7 +87,10 @@ export function createJobMetrics({
     registers: [metrics],
   });
   return {
-    batch: (name, size) => sizes.observe({ name }, size),
+    batch(name, { jobs, atOnce }) {
+      sizes.observe({ name }, jobs);
+      overlap.observe({ name }, atOnce);
+    },
     tried: (name, outcome, count) => tries.inc({ name, outcome }, count),
   };
 }

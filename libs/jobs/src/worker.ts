@@ -1,7 +1,9 @@
 import type { Database, Queryable, Subscription } from '@libs/db';
 import { createOutage, leaveTrace, type Outage, parseTraceparent, runInTrace } from '@libs/runtime';
 import type { JobMetrics } from './metrics.ts';
+import { Overlap } from './overlap.ts';
 import type { Schedule } from './schedule.ts';
+import { Shares } from './shares.ts';
 import {
   claimJobs,
   completeJobs,
@@ -37,8 +39,8 @@ export interface Handler {
    * and at least one. Without it the memory that a batch takes would grow with whoever makes the jobs.
    */
   items?: { max: number; of(job: Job): number };
-  /** How many batches of this name one process works on at once. */
-  concurrency?: number;
+  /** How many batches of this name one process works on at once: a number, or as many up to it as make the work faster. */
+  concurrency?: number | { most: number };
   leaseMs?: number;
   attemptsMax?: number;
   /** The wait before try n + 1. */
@@ -115,28 +117,10 @@ async function plantCron({ database, cron = [], now }: WorkerOptions): Promise<v
   await enqueueJobs(database, database.schema, due);
 }
 
-/** How many jobs a batch takes, so that its items stay about within what the handler wants. */
-class Shares {
-  readonly #items: Handler['items'];
-  readonly #limit: number;
-  #itemsPerJob = 1;
-
-  constructor({ items }: Pick<Handler, 'items'>, limit: number) {
-    this.#items = items;
-    this.#limit = limit;
-  }
-
-  get jobsMax(): number {
-    if (this.#items === undefined) return this.#limit;
-    return Math.min(this.#limit, Math.max(1, Math.floor(this.#items.max / this.#itemsPerJob)));
-  }
-
-  note(jobs: readonly Job[]): void {
-    const items = this.#items;
-    if (items === undefined || jobs.length === 0) return;
-    const count = jobs.reduce((sum, job) => sum + items.of(job), 0);
-    this.#itemsPerJob = Math.max(1, count / jobs.length);
-  }
+/** A number that is given stays as it is. */
+function overlapOf({ concurrency = 1 }: Handler): Pick<Overlap, 'batches' | 'ended' | 'ranDry'> {
+  if (typeof concurrency === 'number') return { batches: concurrency, ended: () => {}, ranDry: () => {} };
+  return new Overlap({ ...concurrency, nowMs: () => performance.now() });
 }
 
 interface Lane {
@@ -151,7 +135,7 @@ function createLane(handler: Handler, options: WorkerOptions): Lane {
     createOutage({ began: (error) => onError(error, { job: handler.name }), ended: () => {} });
   const leaseMs = handler.leaseMs ?? LEASE_MS;
   const limit = handler.batchMax ?? BATCH_MAX;
-  const concurrency = handler.concurrency ?? 1;
+  const overlap = overlapOf(handler);
   const shares = new Shares(handler, limit);
   const cron = options.cron?.find((entry) => entry.name === handler.name);
   const abort = new AbortController();
@@ -175,18 +159,19 @@ function createLane(handler: Handler, options: WorkerOptions): Lane {
     clearTimeout(timer);
     let waitMs = options.pollMs ?? POLL_MS;
     try {
-      while (lookAgain && !stopped && running.size < concurrency) {
+      while (lookAgain && !stopped && running.size < overlap.batches) {
         lookAgain = false;
         const wanted = shares.jobsMax;
         const jobs = await claimJobs(database, { name: handler.name, limit: wanted, leaseMs });
         shares.note(jobs);
         if (jobs.length > 0) {
-          options.metrics?.batch(handler.name, jobs.length);
           startByTrace(jobs);
+          options.metrics?.batch(handler.name, { jobs: jobs.length, atOnce: running.size });
         }
         if (jobs.length === wanted) lookAgain = true;
+        else overlap.ranDry();
       }
-      if (!stopped && running.size < concurrency) {
+      if (!stopped && running.size < overlap.batches) {
         const due = await nextDueInMs(database, handler.name);
         if (due !== null) waitMs = Math.min(waitMs, Math.max(due, 1));
       }
@@ -198,7 +183,7 @@ function createLane(handler: Handler, options: WorkerOptions): Lane {
     }
     if (stopped) return;
     // A wake-up that came while the last query ran must not wait for the timer.
-    if (lookAgain && running.size < concurrency) looked = look();
+    if (lookAgain && running.size < overlap.batches) looked = look();
     else timer = setTimeout(wake, waitMs);
   }
 
@@ -215,6 +200,7 @@ function createLane(handler: Handler, options: WorkerOptions): Lane {
   function start(jobs: readonly Job[]): void {
     const work = run(jobs).finally(() => {
       running.delete(work);
+      overlap.ended(shares.itemsIn(jobs));
       wake();
     });
     running.add(work);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import type { Queryable } from '@libs/db';
-import { completeJobs, type Handler, type Job } from '@libs/jobs';
+import { batchesForCores, completeJobs, type Handler, type Job } from '@libs/jobs';
 import type { TenantTimes } from '../../../clock/service.ts';
 import { lanesOf } from '../../../job-lanes.ts';
 import type { WholeQuarantined } from '../../../quarantine/quarantine.ts';
@@ -38,7 +38,7 @@ export function createReadHandler(deps: RtpWorkerDependencies): Handler {
     ...lanesOf(READ_JOB),
     batchMax: JOBS_AT_ONCE,
     items: { max: MESSAGES_PER_READ_MAX, of: ({ payload }) => (payload as ReadPayload).messages.length },
-    concurrency: 2,
+    concurrency: { most: batchesForCores() },
     attemptsMax: ATTEMPTS_WITHOUT_END,
     retryDelayMs,
     async handle(jobs) {

@@ -1,5 +1,5 @@
 import type { Database, Queryable } from '@libs/db';
-import { completeJobs, enqueueJobs, type Handler, type Job, type NewJob } from '@libs/jobs';
+import { batchesForCores, completeJobs, enqueueJobs, type Handler, type Job, type NewJob } from '@libs/jobs';
 import type { Behaviour } from '../../../payment-methods/test-accounts.ts';
 import { businessMessageId, messageId } from '../identifiers.ts';
 import { justWrittenReports } from '../messages/just-written.ts';
@@ -191,7 +191,7 @@ function answerHandler(deps: SandboxRtpNetworkDependencies, deliver: DeliverAnsw
     name: ANSWER_JOB,
     batchMax: ANSWER_JOBS_AT_ONCE,
     items: { max: ANSWERS_PER_JOB_MAX, of: ({ payload }) => (payload as AnswerPayload).answers.length },
-    concurrency: 2,
+    concurrency: { most: batchesForCores() },
     attemptsMax: ATTEMPTS_WITHOUT_END,
     retryDelayMs,
     async handle(jobs) {
