@@ -29,6 +29,7 @@ export { CodeBlock, type CodeSample, CodeTabs, JsonBlock } from './show/code-blo
 export { ConfirmButton } from './show/confirm.tsx';
 export { CopyButton, CopyText } from './show/copy.tsx';
 export { Empty, EmptyNote } from './show/empty.tsx';
+export { Figure } from './show/figure.tsx';
 export { Facts, Panel } from './show/panel.tsx';
 export { ProblemView } from './show/problem-view.tsx';
 export { Loading, QueryView } from './show/query-view.tsx';

@@ -146,7 +146,7 @@ export async function seedForPictures(
   const tenantId = `${person.organisationId}.test`;
   await harness.database.query(
     `insert into payment_figures (tenant_id, hour, rail, status, payments, amount)
-     select $1, date_trunc('hour', now()) - day * interval '1 day', rail, status, n, n * (180000 + day % 7 * 21000)
+     select $1, date_trunc('hour', now()) - day * interval '1 day', rail, status, n, n * (18000000 + day % 7 * 2100000)
      from generate_series(1, 29) as day, (values ('rtp', 'completed', 38), ('ach', 'completed', 17), ('book', 'completed', 6),
        ('rtp', 'failed', 1), ('ach', 'returned', 1)) as usual (rail, status, busy),
        lateral (select greatest(1, busy * (10 + day * 7 % 11 - day % 7) / 12) as n) as counted

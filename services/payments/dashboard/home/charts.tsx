@@ -96,8 +96,11 @@ const LABELS_MAX = 6;
 /** Of the height that bars have: none, half and all of the axis. */
 const TICKS = [1, 0.5, 0];
 
+/** With three digits: half of $25M is $12.5M, which two would call $13M. */
 const short = (currency: string) =>
-  new Intl.NumberFormat('en-US', { style: 'currency', currency, notation: 'compact' });
+  new Intl.NumberFormat('en-US', {
+    ...{ style: 'currency', currency, notation: 'compact', maximumSignificantDigits: 3 },
+  });
 
 const ROUND = [1, 1.5, 2, 2.5, 3, 4, 5, 6, 8];
 

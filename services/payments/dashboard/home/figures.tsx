@@ -1,5 +1,5 @@
-import { formatAmount } from '@libs/ui';
-import { Paper, SimpleGrid, Text } from '@mantine/core';
+import { Figure, formatAmount } from '@libs/ui';
+import { SimpleGrid } from '@mantine/core';
 import { texts } from '../texts.ts';
 import { formatDuration, type Overview } from './overview.ts';
 
@@ -16,14 +16,7 @@ export function Figures({ overview }: { overview: Overview }) {
   return (
     <SimpleGrid cols={{ base: 2, md: 4 }} spacing="md">
       {figures.map(([label, value]) => (
-        <Paper key={label} className="ui-panel" p={{ base: 'sm', sm: 'md' }}>
-          <Text size="sm" c="dimmed">
-            {label}
-          </Text>
-          <Text fz={{ base: '1.05rem', sm: '1.4rem' }} fw={650} className="ui-number" lh={1.4}>
-            {value}
-          </Text>
-        </Paper>
+        <Figure key={label} label={label} value={value} />
       ))}
     </SimpleGrid>
   );

@@ -1,4 +1,5 @@
-import { Paper, SimpleGrid, Text } from '@mantine/core';
+import { Figure } from '@libs/ui';
+import { SimpleGrid } from '@mantine/core';
 import { texts } from '../texts.ts';
 import { type RangeDays, useUsage } from './usage.ts';
 
@@ -17,14 +18,7 @@ export function Figures({ days }: { days: RangeDays }) {
   return (
     <SimpleGrid className="ui-figures" cols={{ base: 2, xs: 3 }} spacing={{ base: 'xs', sm: 'md' }}>
       {figures.map(([name, value]) => (
-        <Paper key={name} className="ui-panel" p="md">
-          <Text size="sm" c="dimmed">
-            {name}
-          </Text>
-          <Text fz={{ base: 22, xs: 26 }} fw={650} className="ui-number">
-            {usage === undefined ? '…' : value}
-          </Text>
-        </Paper>
+        <Figure key={name} label={name} value={usage === undefined ? '…' : value} />
       ))}
     </SimpleGrid>
   );
