@@ -51,7 +51,8 @@ const about: Record<EventType, string> = {
   'payment.rerouted': 'Another rail took over a payment',
   'payment.owed': 'A payment that has ended left something owed',
   'payment_method.created': 'A payment method was added',
-  'payment_method.updated': 'A bank corrected the details of a payment method',
+  'payment_method.updated':
+    'A bank corrected the details of a payment method, or a late return opened a deleted balance again',
   'payment_method.deleted': 'A payment method was deleted',
   'webhook_endpoint.test': 'You asked for a test of an endpoint',
   'webhook_endpoint.disabled': 'An endpoint was switched off',

@@ -32,7 +32,8 @@ const eventMeanings: Readonly<Record<EventType, string>> = {
     'It had failed and was refunded, and then its debit came back too: its source owes the amount.',
   'payment.rerouted': 'One rail refused it, and another one carries it now.',
   'payment_method.created': 'A payment method was stored.',
-  'payment_method.updated': 'A bank corrected the details of an account.',
+  'payment_method.updated':
+    'A bank corrected the details of an account, or a late return opened a deleted balance again.',
   'payment_method.deleted': 'A payment method was deleted.',
   'webhook_endpoint.test': 'You asked for a test; it goes to that one endpoint.',
   'webhook_endpoint.disabled': 'An endpoint was switched off; `disabled_reason` says why.',

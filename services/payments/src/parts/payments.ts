@@ -65,7 +65,10 @@ export async function addPayments(base: Base, needs: Needs): Promise<PaymentsPar
   const routing = createRouting({ rails: carriers, terms: ROUTING_TERMS, isUp: rails.isUp });
   const shared = { database, routing, now, newId, findMethods: paymentMethods.find, clocks };
   const metrics = createPaymentMetrics(base.metrics);
-  const processing = createProcessing({ ...shared, metrics, rails: carriers, recordEvents: events.record });
+  const processing = createProcessing({
+    ...{ ...shared, metrics, rails: carriers, recordEvents: events.record },
+    reopenBalances: paymentMethods.reopen,
+  });
   const recent = { live: new RecentResponses(now), test: new RecentResponses(now) };
   const accept = createAcceptance({
     ...shared,

@@ -131,7 +131,7 @@ export function registerPaymentMethodRoutes(
         tags,
         summary: 'Delete a payment method',
         description:
-          'Refused while a payment of it is open, and while a balance is not empty. It stays deleted.',
+          'Refused while a payment of it is open, and while a balance is not empty. It stays deleted; only a balance whose money a late return changes is there again.',
         params: IdParams,
         response: { 204: Type.Null() },
       },

@@ -32,6 +32,7 @@ import {
   listViews,
   lockMethod,
   markDeleted,
+  reopenWithMoney,
   updateBankAccount,
 } from './store.ts';
 import {
@@ -131,7 +132,7 @@ export function createPaymentMethods(deps: PaymentMethodsDependencies) {
       return listViews(databases[tenant.mode], tenant.id, filter);
     },
 
-    /** A deleted method stays known to its payments and can never be used again. */
+    /** A deleted method stays known to its payments and is never used again, unless a return concerns its money. */
     remove(tenant: Tenant, id: string): Promise<void> {
       const key = { tenantId: tenant.id, id };
       return databases[tenant.mode].transaction(async (tx) => {
@@ -147,6 +148,21 @@ export function createPaymentMethods(deps: PaymentMethodsDependencies) {
         const balance = method.type === 'balance' ? emptyBalance : null;
         await deps.events.record(tx, [eventOf('payment_method.deleted', deleted, at, balance)]);
       });
+    },
+
+    /**
+     * Takes the deletion of balances back into which a late return has put money, or which it leaves owing: else nobody
+     * could reach it. The caller has locked the balances, so that none of them is deleted after this look.
+     */
+    async reopen(tx: Queryable, keys: readonly MethodKey[], atOf: (key: MethodKey) => Date): Promise<void> {
+      const deleted = (await findMethods(tx, keys)).filter(({ deletedAt }) => deletedAt !== null);
+      for (const key of deleted.sort(byKey)) {
+        const at = atOf(key);
+        if (!(await reopenWithMoney(tx, key, at))) continue;
+        const view = await findView(tx, key);
+        assert(view, `payment method ${key.id} was just reopened`);
+        await deps.events.record(tx, [eventOf('payment_method.updated', view.method, at, view.balance)]);
+      }
     },
 
     /** Deleted ones too: `deletedAt` tells. */
@@ -226,6 +242,12 @@ export function createPaymentMethods(deps: PaymentMethodsDependencies) {
 export type PaymentMethods = ReturnType<typeof createPaymentMethods>;
 
 const balanceRails = { send: RAIL_IDS, receive: RAIL_IDS };
+
+/** Each raises its tenant's version, and two who do so for several must not wait for each other. */
+function byKey(a: MethodKey, b: MethodKey): number {
+  if (a.tenantId !== b.tenantId) return a.tenantId < b.tenantId ? -1 : 1;
+  return a.id < b.id ? -1 : 1;
+}
 
 function notFound(): Error {
   return errors.not_found({ detail: 'There is no such payment method.' });

@@ -182,6 +182,18 @@ export async function markDeleted(tx: Queryable, key: MethodKey, at: Date): Prom
   );
 }
 
+/** Takes the deletion of a balance back that is not empty; answers whether it did. */
+export async function reopenWithMoney(tx: Queryable, key: MethodKey, at: Date): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `update payment_methods m set deleted_at = null, updated_at = $3
+     where m.tenant_id = $1 and m.id = $2 and m.deleted_at is not null
+       and exists (select 1 from ledger_balances b
+         where b.tenant_id = m.tenant_id and b.payment_method_id = m.id and (b.posted <> 0 or b.owed <> 0))`,
+    [key.tenantId, key.id, at],
+  );
+  return rowCount === 1;
+}
+
 /** Writes what a notification of change may put right. */
 export async function updateBankAccount(
   tx: Queryable,

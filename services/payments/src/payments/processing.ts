@@ -6,7 +6,7 @@ import type { Clocks, TenantTimes } from '../clock/service.ts';
 import type { PaymentsEvent } from '../events/event.ts';
 import { jobNameFor, lanesOf } from '../job-lanes.ts';
 import { recordTransfers, writeTransfers } from '../ledger/service.ts';
-import type { Transfer } from '../ledger/transfer.ts';
+import { balanceChanges, type Transfer } from '../ledger/transfer.ts';
 import type { MethodKey, PaymentMethod } from '../payment-methods/method.ts';
 import type { ApplyOutcomes, Carrier, RailOutcome, RailSubmission } from '../rails/rail.ts';
 import type { Decided } from '../routing/decision.ts';
@@ -26,6 +26,12 @@ export interface ProcessingDependencies {
   routing: Routing;
   newId: (prefix: string) => string;
   findMethods: (db: Queryable, keys: readonly MethodKey[]) => Promise<PaymentMethod[]>;
+  /** Balances that were deleted before a return changed them can be reached again. */
+  reopenBalances: (
+    tx: Queryable,
+    keys: readonly MethodKey[],
+    atOf: (key: MethodKey) => Date,
+  ) => Promise<void>;
   clocks: Clocks;
   metrics?: Pick<PaymentMetrics, 'changed'>;
   /** Stores events and adds what subscribers get for them; those in `stored` are stored already. */
@@ -301,10 +307,21 @@ class Work {
       await writeTransfers(tx, this.#earlierTransfers);
       await writeChangedPayments(tx, changed);
     });
+    const returned = returnedBalances(transfers);
+    await this.#deps.reopenBalances(tx, returned, ({ tenantId }) => this.#times.at(tenantId));
     const events = changed.flatMap(({ event }) => event ?? []);
     await this.#deps.recordEvents(tx, this.#earlierEvents, events);
     await enqueueJobs(tx, this.#deps.database.schema, this.jobs);
     this.#deps.metrics?.changed(tx, this.#moves);
     return changed.map(({ payment }) => payment);
   }
+}
+
+/** Payments keep their balances from being deleted until they end: only what undoes one that ended finds a deleted one. */
+function returnedBalances(transfers: readonly Transfer[]): MethodKey[] {
+  const reversals = transfers.filter(({ kind }) => kind === 'reverse');
+  return balanceChanges(reversals).map(({ tenantId, paymentMethodId }) => ({
+    tenantId,
+    id: paymentMethodId,
+  }));
 }
