@@ -50,7 +50,7 @@ export async function createPayments(options: PaymentsAppDependencies): Promise<
     removeWebhooks: (tx, tenant) => webhooks.webhooks.removeAll(tx, tenant),
   });
   const webhooks = addWebhooks(base, access, { ...options.webhooks, offers });
-  const methods = addPaymentMethods(base, { webhooks });
+  const methods = addPaymentMethods(base, { access, webhooks });
   const { rails, openRails } = options;
   const payments = await addPayments(base, { access, webhooks, methods, rails, openRails });
   const overview = addOverview(base, webhooks);

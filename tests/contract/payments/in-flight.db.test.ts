@@ -1,6 +1,8 @@
-// Requests that have come in already when a password, a session or a key ends: what they make would outlive that end.
+// Requests that have come in already when a password, a session or a key ends, whose work would outlive that end, or when the
+// sandbox is reset, whose work would be lost.
 import type { Transaction } from '@libs/db';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { tenantOf } from '../../../services/payments/src/tenant.ts';
 import { lockEndpoints, moveEndpoint } from '../../../services/payments/src/webhooks/store.ts';
 import { type Answer, type Harness, startHarness } from './harness.ts';
 import { nextMail, openBrowser, PASSWORD, signUp } from './person.ts';
@@ -122,4 +124,55 @@ test('[P-3.19] a reset while the password is changed, or reset by another link, 
     (tx) => tx.query('update mail_tokens set expires_at = created_at where person_id = $1', [person.userId]),
   );
   expect([answer.status, answer.body.code]).toEqual([422, 'link_not_valid']);
+});
+
+const hook = (path: string) => ({ url: `http://127.0.0.1:9/${path}` });
+const resetOf = (organisationId: string) => (tx: Transaction) =>
+  harness.parts.payments.resetting.reset(tx, tenantOf(organisationId, 'test'));
+
+test('[P-7.6] an endpoint that is made while the sandbox is being reset stays', async () => {
+  const { test: key, id } = await harness.organisation();
+  await harness.call('GET', '/v1/payments', { key });
+  const made = await during(resetOf(id), () =>
+    harness.call('POST', '/v1/webhook_endpoints', { key, body: hook('late') }),
+  );
+  expect(made.status, made.text).toBe(201);
+  const { data } = (await harness.call('GET', '/v1/webhook_endpoints', { key })).body;
+  expect(data).toMatchObject([{ id: made.body.id }]);
+});
+
+test('[P-7.6] a sandbox that is reset while an endpoint is being made keeps it', async () => {
+  const { test: key, id } = await harness.organisation();
+  const { webhooks } = harness.parts.webhooks;
+  const { holdTenant } = harness.parts.access.keys;
+  const input = { ...hook('early'), events: null, description: null };
+  const answer = await during(
+    async (tx) => webhooks.create(tx, await holdTenant(tx, tenantOf(id, 'test')), input),
+    () => harness.call('POST', '/v1/sandbox/reset', { key }),
+  );
+  expect(answer.status).toBe(200);
+  const { data } = (await harness.call('GET', '/v1/webhook_endpoints', { key })).body;
+  expect(data).toMatchObject([hook('early')]);
+});
+
+test('[P-7.6] endpoints are changed, tested and deleted, and methods made, also while the sandbox is being reset', async () => {
+  const acts = [
+    ['PATCH', '/v1/webhook_endpoints/:id', { description: 'changed' }, 200],
+    ['POST', '/v1/webhook_endpoints/:id/rotate_secret', undefined, 200],
+    ['POST', '/v1/webhook_endpoints/:id/test', undefined, 202],
+    ['DELETE', '/v1/webhook_endpoints/:id', undefined, 204],
+    ['POST', '/v1/payment_methods', { type: 'balance' }, 201],
+  ] as const;
+  for (const [method, path, body, status] of acts) {
+    const { test: key, id } = await harness.organisation();
+    const endpoint = await harness.call('POST', '/v1/webhook_endpoints', { key, body: hook('kept') });
+    const answer = await during(resetOf(id), () =>
+      harness.call(method, path.replace(':id', endpoint.body.id), { key, body }),
+    );
+    expect([method, path, answer.status]).toEqual([method, path, status]);
+    const left = (await harness.call('GET', '/v1/webhook_endpoints', { key })).body.data;
+    expect(left).toHaveLength(method === 'DELETE' ? 0 : 1);
+    if (status !== 201) continue;
+    expect((await harness.call('GET', `/v1/payment_methods/${answer.body.id}`, { key })).status).toBe(200);
+  }
 });

@@ -14,7 +14,7 @@ import type { FastifyRequest } from 'fastify';
 import { errors } from '../errors.ts';
 import { type Membership, type PersonCaller, type Role, reaches, scopesOf } from '../people/person.ts';
 import type { PeopleService } from '../people/service.ts';
-import { type ByMode, type Mode, tenantOf } from '../tenant.ts';
+import { type ByMode, type Mode, type Tenant, tenantOf } from '../tenant.ts';
 import type { Caller, Scope } from './key.ts';
 import type { KeyService } from './service.ts';
 
@@ -33,7 +33,7 @@ interface Needs {
 }
 
 export interface GatesDependencies {
-  keys: Pick<KeyService, 'authenticate' | 'holdKey'>;
+  keys: Pick<KeyService, 'authenticate' | 'holdKey' | 'holdTenant'>;
   people: Pick<PeopleService, 'findCaller' | 'holdSession'>;
   rates: ByMode<Pick<RateLimit, 'enforce'>> & {
     readonly person: Pick<RateLimit, 'enforce'>;
@@ -70,6 +70,8 @@ export type Gates = Pick<RouteRules<RouteAccess, RouteRate, never>, 'identify' |
    * came in; until the transaction ends, nobody ends them.
    */
   holdCaller(request: FastifyRequest, tx: Queryable): Promise<void>;
+  /** The same for what outlives a reset of the sandbox, too: answers the tenant that the caller has become by now, and stays. */
+  holdCallerAndTenant(request: FastifyRequest, tx: Queryable): Promise<Tenant>;
   /** Whether the caller of a long answer still is who it was, with the same rights. */
   stillAllowed(request: FastifyRequest, scope: Scope): Promise<boolean>;
 };
@@ -124,6 +126,11 @@ export function createGates({ keys, people, rates, adminToken, publicUrl }: Gate
       ? person?.operator === true
       : equalSecrets(bearerToken(headers.authorization) ?? '', adminToken);
 
+  const holdCaller: Gates['holdCaller'] = async ({ person, caller }, tx) => {
+    const isThere = person === null ? keys.holdKey(tx, caller.keyId) : people.holdSession(tx, person);
+    if (!(await isThere)) throw unauthorized();
+  };
+
   return {
     cookie,
     cookieOf,
@@ -167,9 +174,15 @@ export function createGates({ keys, people, rates, adminToken, publicUrl }: Gate
       return (request) => checkNeeds(request, { scope, sandboxOnly });
     },
 
-    async holdCaller({ person, caller }, tx) {
-      const isThere = person === null ? keys.holdKey(tx, caller.keyId) : people.holdSession(tx, person);
-      if (!(await isThere)) throw unauthorized();
+    holdCaller,
+
+    async holdCallerAndTenant(request, tx) {
+      const { person, caller } = request;
+      // In the order of who takes over an address: sessions, the organisation, its keys.
+      if (person !== null) await holdCaller(request, tx);
+      const tenant = await keys.holdTenant(tx, caller.tenant);
+      if (person === null) await holdCaller(request, tx);
+      return tenant;
     },
 
     async stillAllowed(request, scope) {

@@ -22,6 +22,7 @@ import {
   findKeyByHash,
   holdKey,
   holdLiveAccess,
+  holdTestEpoch,
   insertKey,
   insertOrganisation,
   listKeys,
@@ -96,6 +97,11 @@ export interface KeyService {
   listKeys(organisationId: string): Promise<ApiKey[]>;
   /** Newest first; `before` is the id of the last one that was shown. */
   listKeysOf(owner: KeyOwner, page: { before: string | null; limit: number }): Promise<ApiKey[]>;
+  /**
+   * The tenant as which the organisation goes on in that mode, which may have been reset since the caller was recognised;
+   * nobody resets it before the transaction ends.
+   */
+  holdTenant(tx: Queryable, tenant: Tenant): Promise<Tenant>;
   /** The organisation's test mode goes on as another tenant, for all of its keys and in every process. */
   openNextEpoch(tx: Transaction, organisationId: string): Promise<{ closed: Tenant; opened: Tenant }>;
   /** Makes the published sandbox key work, where the sandbox is on. */
@@ -206,6 +212,12 @@ export function createKeyService(options: KeyServiceDependencies): KeyService {
     },
 
     listKeysOf: (owner, page) => listKeysOf(database, { ...owner, ...page }),
+
+    async holdTenant(tx, tenant) {
+      if (tenant.mode === 'live') return tenant;
+      const epoch = await holdTestEpoch(tx, tenant.organisationId);
+      return epoch === undefined ? tenant : tenantOf(tenant.organisationId, 'test', epoch);
+    },
 
     async openNextEpoch(tx, organisationId) {
       const epoch = await raiseTestEpoch(tx, organisationId);

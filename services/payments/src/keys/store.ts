@@ -93,6 +93,15 @@ export async function findKeyByHash(
   return rows[0] && { key: fromRow(rows[0]), testEpoch: rows[0].test_epoch };
 }
 
+/** Until the transaction ends nobody begins another one; undefined where there is no such organisation. */
+export async function holdTestEpoch(tx: Queryable, organisationId: string): Promise<number | undefined> {
+  const { rows } = await tx.query<{ test_epoch: number }>(
+    'select test_epoch from organisations where id = $1 for share',
+    [organisationId],
+  );
+  return rows[0]?.test_epoch;
+}
+
 /** Answers the epoch that begins. */
 export async function raiseTestEpoch(tx: Queryable, organisationId: string): Promise<number> {
   const { rows } = await tx.query<{ test_epoch: number }>(

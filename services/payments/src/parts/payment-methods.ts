@@ -2,6 +2,7 @@ import { createDirectory, readParticipants } from '../payment-methods/directory.
 import { registerPaymentMethodRoutes } from '../payment-methods/routes.ts';
 import { createPaymentMethods, type PaymentMethods } from '../payment-methods/service.ts';
 import { createPaymentReading, type PaymentReading } from '../payments/reading.ts';
+import type { AccessPart } from './access.ts';
 import type { Base, Part } from './base.ts';
 import type { WebhooksPart } from './webhooks.ts';
 
@@ -10,7 +11,7 @@ export type PaymentMethodsPart = Part & { paymentMethods: PaymentMethods; readin
 /** Where money comes from and goes to. */
 export function addPaymentMethods(
   { databases, bank, sealer, newId, now }: Base,
-  { webhooks: { events } }: { webhooks: WebhooksPart },
+  { access, webhooks: { events } }: { access: Pick<AccessPart, 'keys'>; webhooks: WebhooksPart },
 ): PaymentMethodsPart {
   const reading = createPaymentReading({ databases });
   const directory = createDirectory(readParticipants(), bank.sponsorRoutingNumbers);
@@ -19,7 +20,8 @@ export function addPaymentMethods(
   });
   return {
     ...{ paymentMethods, reading },
-    routes: (_app, routes) => registerPaymentMethodRoutes(routes, { methods: paymentMethods }),
+    routes: (_app, routes) =>
+      registerPaymentMethodRoutes(routes, { methods: paymentMethods, holdTenant: access.keys.holdTenant }),
     handlers: [],
     cron: [],
     close: () => Promise.resolve(),

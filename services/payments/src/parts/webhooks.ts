@@ -29,7 +29,7 @@ export type WebhooksPart = Part & {
 /** Events, and the webhooks that tell of them. */
 export function addWebhooks(
   base: Base,
-  { gates, notices }: Pick<AccessPart, 'gates' | 'notices'>,
+  { gates, keys, notices }: Pick<AccessPart, 'gates' | 'keys' | 'notices'>,
   { offers, resolveHost, ...options }: WebhookOptions & { offers: DeliveryOffers },
 ): WebhooksPart {
   const { config, database, databases, sealer, newId, randomBytes, random, now } = base;
@@ -45,6 +45,7 @@ export function addWebhooks(
   const events = createEventService({ database, databases, now, deliver: subscriptions.deliver });
   const webhooks = createWebhooks({
     ...{ databases, queue, vault, policy, events, notices, now, newId, randomBytes },
+    holdTenant: keys.holdTenant,
   });
   const dispatcher = createWebhookDispatcher({
     ...{ database, webhooks, events, vault, policy, rules, now, random, metrics: base.metrics },

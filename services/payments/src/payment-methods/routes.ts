@@ -1,6 +1,7 @@
 import { listQuery, noteAudit, objectListPage, objectListSchema } from '@libs/http';
 import Type, { type Static } from 'typebox';
 import { ID_LENGTH_MAX, idCursor, idParams, oneOfStrings } from '../api-schema.ts';
+import type { KeyService } from '../keys/service.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
 import type { ViewedMethod } from './method.ts';
 import { methodToApi } from './method.ts';
@@ -32,7 +33,7 @@ function toApi({ method, balance }: ViewedMethod) {
 
 export function registerPaymentMethodRoutes(
   routes: PaymentsRoutes,
-  { methods }: { methods: PaymentMethods },
+  { methods, holdTenant }: { methods: PaymentMethods; holdTenant: KeyService['holdTenant'] },
 ): void {
   const tags = ['Payment methods'];
 
@@ -54,7 +55,9 @@ export function registerPaymentMethodRoutes(
       },
     },
     async (request, tx) => {
-      const created = await methods.create(tx, request.caller.tenant, fromApi(request.body));
+      // Else one that is made right after a reset, by a process that has not heard of it, would be lost with what was before.
+      const tenant = await holdTenant(tx, request.caller.tenant);
+      const created = await methods.create(tx, tenant, fromApi(request.body));
       noteAudit(request, { target: created.method.id });
       return { status: 201, body: toApi(created) };
     },

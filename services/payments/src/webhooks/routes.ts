@@ -37,7 +37,7 @@ function deliveryToApi(delivery: Delivery) {
 
 export interface WebhookRouteDependencies {
   webhooks: Webhooks;
-  gates: Pick<Gates, 'holdCaller'>;
+  gates: Pick<Gates, 'holdCallerAndTenant'>;
 }
 
 export function registerWebhookRoutes(routes: PaymentsRoutes, deps: WebhookRouteDependencies): void {
@@ -69,9 +69,9 @@ function registerEndpointRoutes(routes: PaymentsRoutes, { webhooks, gates }: Web
       preHandler: ({ body }) => webhooks.checkUrl((body as { url: string }).url),
     },
     async (request, tx) => {
-      await gates.holdCaller(request, tx);
+      const tenant = await gates.holdCallerAndTenant(request, tx);
       const { url, events = null, description = null } = request.body;
-      const created = await webhooks.create(tx, request.caller.tenant, { url, events, description });
+      const created = await webhooks.create(tx, tenant, { url, events, description });
       noteAudit(request, { target: created.endpoint.id });
       return { status: 201, body: { ...endpointToApi(created.endpoint), secret: created.secret } };
     },

@@ -48,6 +48,8 @@ export interface WebhooksDependencies {
   newId: NewId;
   randomBytes: RandomBytes;
   events: Pick<EventService, 'record'>;
+  /** Endpoints outlive a reset of the sandbox: what changes them goes where they are by now. */
+  holdTenant: (tx: Queryable, tenant: Tenant) => Promise<Tenant>;
   /** Tells the people of the organisation. */
   notices: Pick<Notices, 'plan'>;
 }
@@ -86,7 +88,8 @@ export function createWebhooks(deps: WebhooksDependencies) {
   }
 
   async function locked(tx: Queryable, tenant: Tenant, id: string): Promise<WebhookEndpoint> {
-    const endpoint = await lockEndpoint(tx, { tenantId: tenant.id, id });
+    const { id: tenantId } = await deps.holdTenant(tx, tenant);
+    const endpoint = await lockEndpoint(tx, { tenantId, id });
     if (endpoint === undefined) throw notFound();
     return endpoint;
   }
@@ -152,7 +155,7 @@ export function createWebhooks(deps: WebhooksDependencies) {
         const before = await locked(tx, tenant, id);
         const after = patched(before, patch, now());
         await updateEndpoint(tx, after);
-        const ref = { tenantId: tenant.id, endpointId: id };
+        const ref = { tenantId: after.tenantId, endpointId: id };
         if (after.status === 'disabled' && before.status === 'enabled') await queue.abandonEndpoint(tx, ref);
         const isNewStart = after.status !== before.status || after.url !== before.url;
         if (after.status === 'enabled' && isNewStart) await queue.forgetFailures(tx, ref);
@@ -162,9 +165,9 @@ export function createWebhooks(deps: WebhooksDependencies) {
 
     remove(tenant: Tenant, id: string): Promise<void> {
       return databases[tenant.mode].transaction(async (tx) => {
-        await locked(tx, tenant, id);
-        await queue.abandonEndpoint(tx, { tenantId: tenant.id, endpointId: id });
-        await deleteEndpoint(tx, { tenantId: tenant.id, id });
+        const { tenantId } = await locked(tx, tenant, id);
+        await queue.abandonEndpoint(tx, { tenantId, endpointId: id });
+        await deleteEndpoint(tx, { tenantId, id });
       });
     },
 
@@ -206,9 +209,9 @@ export function createWebhooks(deps: WebhooksDependencies) {
       const event = eventOf('webhook_endpoint.test', endpoint);
       await writeEvents(tx, [event]);
       const [deliveryId = ''] = await queue.enqueue(tx, [
-        { tenantId: tenant.id, endpointId: id, eventId: event.id, eventType: event.type },
+        { tenantId: event.tenantId, endpointId: id, eventId: event.id, eventType: event.type },
       ]);
-      return found(await queue.find(tx, { tenantId: tenant.id, id: deliveryId }));
+      return found(await queue.find(tx, { tenantId: event.tenantId, id: deliveryId }));
     },
 
     async listDeliveries(

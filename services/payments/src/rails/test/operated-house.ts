@@ -13,7 +13,7 @@ import { createQuarantine } from '../../quarantine/service.ts';
 import { registerReconciliationRoutes } from '../../reconciliation/routes.ts';
 import { createReconciliation } from '../../reconciliation/service.ts';
 import { createPaymentsRoutes } from '../../route-rules.ts';
-import { tenantOf } from '../../tenant.ts';
+import { type Tenant, tenantOf } from '../../tenant.ts';
 import { achBooks } from '../ach/books/books.ts';
 import { createAchFiles } from '../ach/files.ts';
 import { lockForForcing } from '../ach/forcing.ts';
@@ -39,6 +39,7 @@ const whoeverTheTokenNames = {
     scopes: new Set(scopes),
   }),
   holdKey: async () => true,
+  holdTenant: async (_tx: unknown, tenant: Tenant) => tenant,
 };
 const unlimited = { enforce: () => {} };
 
