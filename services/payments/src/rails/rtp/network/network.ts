@@ -11,6 +11,7 @@ import {
   type BookedTransfer,
   bookTransfers,
   drawAnswerSerials,
+  findOrders,
   findTransfers,
   orderOutcome,
   totalsByDay,
@@ -185,6 +186,14 @@ function answerJobs(answers: ReadonlyMap<number, Answer[]>, now: Date): NewJob[]
   );
 }
 
+/** An outcome was ordered after the books were read: what was answered by them is taken back. */
+class OrderedMeanwhile extends Error {
+  override readonly name = 'OrderedMeanwhile';
+}
+
+/** A transfer is ordered once, since that ends its payment; then the job is tried again as after any fault. */
+const ANSWER_TRIES_MAX = 5;
+
 /** Says what the books say at the time of the answer, so that an outcome that was ordered meanwhile counts. */
 function answerHandler(deps: SandboxRtpNetworkDependencies, deliver: DeliverAnswers): Handler {
   return {
@@ -196,25 +205,46 @@ function answerHandler(deps: SandboxRtpNetworkDependencies, deliver: DeliverAnsw
     retryDelayMs,
     async handle(jobs) {
       const answers = jobs.flatMap((job: Job) => (job.payload as AnswerPayload).answers);
-      const afterCommit = await deps.database.transaction(async (tx) => {
-        const found = await findTransfers(
-          tx,
-          answers.map(([instructionId]) => instructionId),
-        );
-        const booked = new Map(found.map((one) => [one.instructionId, one]));
-        const serials = await drawAnswerSerials(tx, answers.length);
-        const messages = answers.flatMap(([instructionId, at], index) => {
-          const transfer = booked.get(instructionId);
-          const serial = serials[index] as number;
-          return transfer ? [writeAnswer(transfer, { participant: deps.participant, serial, at })] : [];
+      const give = () =>
+        deps.database.transaction(async (tx) => {
+          const later = await giveAnswers(deps, tx, { answers, deliver });
+          await completeJobs(tx, jobs);
+          return later;
         });
-        const later = await deliver(tx, messages);
-        await completeJobs(tx, jobs);
-        return later;
-      });
-      await afterCommit();
+      for (let left = ANSWER_TRIES_MAX - 1; ; left -= 1) {
+        try {
+          const afterCommit = await give();
+          return await afterCommit();
+        } catch (error) {
+          if (!(error instanceof OrderedMeanwhile) || left === 0) throw error;
+        }
+      }
     },
   };
+}
+
+async function giveAnswers(
+  deps: SandboxRtpNetworkDependencies,
+  tx: Queryable,
+  { answers, deliver }: { answers: readonly Answer[]; deliver: DeliverAnswers },
+): Promise<() => Promise<void>> {
+  const instructionIds = answers.map(([instructionId]) => instructionId);
+  const found = await findTransfers(tx, instructionIds);
+  const booked = new Map(found.map((one) => [one.instructionId, one]));
+  const serials = await drawAnswerSerials(tx, answers.length);
+  const messages = answers.flatMap(([instructionId, at], index) => {
+    const transfer = booked.get(instructionId);
+    const serial = serials[index] as number;
+    return transfer ? [writeAnswer(transfer, { participant: deps.participant, serial, at })] : [];
+  });
+  const later = await deliver(tx, messages);
+  // Who takes the answers holds their payments from here on, and so does who orders: what is not ordered by now comes too
+  // late. To hold them before the books are read would cost every answer two statements that lock.
+  for (const [instructionId, ordered] of await findOrders(tx, instructionIds)) {
+    const { status, code } = booked.get(instructionId) ?? ordered;
+    if (status !== ordered.status || code !== ordered.code) throw new OrderedMeanwhile();
+  }
+  return later;
 }
 
 function writeAnswer(

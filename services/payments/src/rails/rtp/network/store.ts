@@ -154,6 +154,21 @@ export async function orderOutcome(
   );
 }
 
+/** What developers ordered for these transfers, by instruction. */
+export async function findOrders(
+  db: Queryable,
+  instructionIds: readonly string[],
+): Promise<ReadonlyMap<string, OrderedOutcome>> {
+  const { rows } = await db.query<OrderedOutcome & { instruction_id: string }>(
+    {
+      name: 'sandbox_rtp.orders',
+      text: 'select instruction_id, status, code from sandbox_rtp_orders where instruction_id = any($1)',
+    },
+    [textArray(instructionIds)],
+  );
+  return new Map(rows.map(({ instruction_id: id, status, code }) => [id, { status, code }]));
+}
+
 export interface BookTotal {
   day: NetworkDate;
   count: number;
