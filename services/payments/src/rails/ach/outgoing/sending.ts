@@ -20,8 +20,13 @@ class AchNotConnected extends Error {
 
 export function connectionFor(context: AchContext, scope: AchScope): AchTransport {
   const transport = context.transportFor(scope);
-  if (!transport) throw new AchNotConnected(`no bank takes the files of ${scope}`);
+  if (!transport) throw new AchNotConnected(notConnected(scope));
   return transport;
+}
+
+function notConnected(scope: AchScope): string {
+  if (scope !== LIVE_SCOPE) return `no bank takes the files of ${scope}`;
+  return 'live ACH payments are waiting, and PAYMENTS_ACH_SFTP_URL is not set in this process';
 }
 
 /**

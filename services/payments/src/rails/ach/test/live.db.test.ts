@@ -262,3 +262,17 @@ test('the line to the bank is used by one process at a time; the other looks aga
   await live.handle([], { signal });
   expect(collecting).toBe(2);
 });
+
+test('a worker that was not told of the bank says so while live payments wait, and the rail is not chosen', async () => {
+  const { handlers, cron } = createAchHandlers({ ...house.context, transportFor: () => null });
+  expect(cron).toEqual([]);
+  const live = handlers.find(({ name }) => name === LIVE_JOB);
+  const signal = AbortSignal.timeout(10_000);
+  const run = async () => live?.handle([], { signal });
+  // A job that is left over from when there was a bank.
+  await run();
+  expect(house.failures).toEqual([]);
+  await payOut();
+  await expect(run()).rejects.toThrow('PAYMENTS_ACH_SFTP_URL');
+  expect(house.failures).toMatchObject([{ cause: 'unreachable', decisive: false }]);
+});

@@ -1,6 +1,8 @@
 import { type CronEntry, enqueueJobs, everyMinutes, type Handler, type Job } from '@libs/jobs';
+import { nextEntryAt } from '../entries/entries-store.ts';
 import { type AchScope, LIVE_SCOPE } from '../entries/scope.ts';
 import { withLiveLine } from '../outgoing/files-store.ts';
+import { connectionFor, overLine } from '../outgoing/sending.ts';
 import type { AchContext } from './context.ts';
 import { LIVE_JOB, TICK_JOB, type TickPayload, wakeUp } from './jobs.ts';
 import { tick } from './tick.ts';
@@ -16,6 +18,12 @@ const untilDone: Pick<Handler, 'attemptsMax' | 'retryDelayMs'> = {
   attemptsMax: Number.MAX_SAFE_INTEGER,
   retryDelayMs: (attempt) => Math.min(RETRY_MS * 2 ** Math.min(attempt - 1, 20), RETRY_MS_MAX),
 };
+
+/** The process was not told of the bank: the job fails as on a broken line, so that its alerts and the rail's health tell. */
+async function failWhileSomethingWaits(context: AchContext): Promise<void> {
+  if ((await nextEntryAt(context.database, LIVE_SCOPE)) === null) return;
+  await overLine(context, LIVE_SCOPE, async () => connectionFor(context, LIVE_SCOPE));
+}
 
 /** The rail's work beside the requests: time that passes, clocks that are moved, files that are fetched. */
 export function createAchHandlers(context: AchContext): { handlers: Handler[]; cron: CronEntry[] } {
@@ -45,7 +53,8 @@ export function createAchHandlers(context: AchContext): { handlers: Handler[]; c
       handle: ([job]) => runTick((job as Job<TickPayload>).payload.scope),
     },
   ];
-  if (!context.transportFor(LIVE_SCOPE)) return { handlers, cron: [] };
-  handlers.push({ name: LIVE_JOB, batchMax: 10, ...untilDone, handle: runLiveTick });
-  return { handlers, cron: [{ name: LIVE_JOB, schedule: everyMinutes(FETCH_MINUTES) }] };
+  const isConnected = context.transportFor(LIVE_SCOPE) !== null;
+  const handle = isConnected ? runLiveTick : () => failWhileSomethingWaits(context);
+  handlers.push({ name: LIVE_JOB, batchMax: 10, ...untilDone, handle });
+  return { handlers, cron: isConnected ? [{ name: LIVE_JOB, schedule: everyMinutes(FETCH_MINUTES) }] : [] };
 }
