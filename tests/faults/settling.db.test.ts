@@ -153,7 +153,7 @@ describe.each([
     const meter = newMeter(database);
     const claim = (by: Database): Promise<KeyClaim> =>
       createIdempotency({
-        ...{ database: by, holder: { ...meter.holder, current: async () => reservation.holder } },
+        ...{ database: by, holder: { ...meter.holder, current: async () => reservation.holder }, newId },
         onError: (error) => void failures.push(error),
       }).claim({
         ...{ customerId, tool: 'alpha_send_note', key: 'key', args: {} },
@@ -246,7 +246,7 @@ describe.each([
       const key = newId('key');
       const claim = () =>
         createIdempotency({
-          ...{ database: db.database, holder: meter.holder, waitMs: 0 },
+          ...{ database: db.database, holder: meter.holder, newId, waitMs: 0 },
           onError: (error) => void failures.push(error),
         }).claim({
           ...{ customerId: 'internal', tool: 'alpha_send_note', key, args: {} },

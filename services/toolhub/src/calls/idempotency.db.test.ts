@@ -1,5 +1,7 @@
 // The same key sends nothing twice: one after the other, at once, over two processes, and after a crash.
+import { randomBytes } from 'node:crypto';
 import type { TestDatabase } from '@libs/db/testing';
+import { createIdFactory } from '@libs/seal';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { ConnectorError } from '../connectors/connector.ts';
@@ -20,6 +22,7 @@ import { createIdempotency } from './idempotency.ts';
 let db: TestDatabase;
 let hubs: [Instance, Instance, impatient: Instance];
 const IMPATIENT = 2;
+const newId = createIdFactory({ now: () => new Date(), randomBytes });
 const alpha = testPlatform('alpha');
 const tokens = new Map<string, Session | InternalSession>([
   ['one', customerSession('cus_1')],
@@ -179,6 +182,7 @@ test('a call that still runs after the wait: nothing is sent, and the answer say
   const impatient = createIdempotency({
     database,
     holder: billing.meter.holder,
+    newId,
     onError: () => {},
     waitMs: 50,
   });
@@ -208,7 +212,7 @@ test('[TH-5.9] after 24 hours a key is free again for a call with its own result
   await expire();
   await send({ idempotency_key: 'younger' });
   const { database, billing } = hubs[0];
-  const { jobs } = createIdempotency({ database, holder: billing.meter.holder, onError: () => {} });
+  const { jobs } = createIdempotency({ database, holder: billing.meter.holder, newId, onError: () => {} });
   await jobs.handlers[0]?.handle();
   const { rows: left } = await db.database.query<{ key: string }>(
     'select key from idempotent_calls where key = any($1)',

@@ -1,11 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Database, Queryable } from '@libs/db';
 import { everyMinutes } from '@libs/jobs';
+import type { NewId } from '@libs/seal';
 import type { Holder } from '../billing/holder.ts';
 import type { Alongside } from '../billing/meter.ts';
 import { hashArguments } from './arguments-hash.ts';
 import { KEY_WAIT_MS } from './call-times.ts';
 import {
+  type Claim,
   deleteExpiredCalls,
   deleteIntents,
   findCall,
@@ -13,6 +15,7 @@ import {
   type KeyedCall,
   storeResults,
 } from './store.ts';
+import { createUnansweredClaims } from './unanswered-claims.ts';
 
 export interface ClaimedKey {
   kind: 'claimed';
@@ -42,11 +45,14 @@ export interface Idempotency {
     handlers: readonly { name: string; handle(): Promise<void> }[];
     cron: readonly { name: string; schedule: (after: Date) => Date }[];
   };
+  /** Before the holder's: what is freed then is not taken for a call that was cut off. */
+  close(): Promise<void>;
 }
 
 export interface IdempotencyDependencies {
   database: Database;
   holder: Holder;
+  newId: NewId;
   onError: (error: unknown) => void;
   waitMs?: number;
 }
@@ -64,7 +70,8 @@ const FORGET_BATCHES_MAX = 200;
  * none of these cases sends anything.
  */
 export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
-  const { database, onError, waitMs = KEY_WAIT_MS } = deps;
+  const { database, newId, waitMs = KEY_WAIT_MS } = deps;
+  const unanswered = createUnansweredClaims(deps);
 
   async function claim(
     call: KeyedCall & { args: Record<string, unknown>; signal: AbortSignal },
@@ -73,9 +80,9 @@ export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
     const argumentsHash = await hashArguments(args);
     const deadline = performance.now() + waitMs;
     for (let lookMs = LOOK_MS; ; lookMs = Math.min(lookMs * 2, LOOK_MS_MAX)) {
-      const holder = await deps.holder.current();
-      const expiresAt = await insertIntent(database, { ...keyed, argumentsHash, holder, keepMs: KEEP_MS });
-      if (expiresAt !== undefined) return claimed({ ...keyed, holder }, expiresAt);
+      const mine = { ...keyed, holder: await deps.holder.current(), claim: newId('clm') };
+      const expiresAt = await insert(mine, argumentsHash);
+      if (expiresAt !== undefined) return claimed(mine, expiresAt);
       const stored = await findCall(database, keyed);
       // Freed in between, by a first call that did nothing: ours may be the first now.
       if (stored === null) continue;
@@ -87,13 +94,29 @@ export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
     }
   }
 
+  async function insert(claim: Claim, argumentsHash: Buffer): Promise<Date | undefined> {
+    try {
+      return await insertIntent(database, { ...claim, argumentsHash, keepMs: KEEP_MS });
+    } catch (error) {
+      unanswered.free(claim);
+      throw error;
+    }
+  }
+
   /** The call itself is over when these run: a failure here must not hide its result. */
-  function claimed(call: KeyedCall & { holder: string }, expiresAt: Date): ClaimedKey {
+  function claimed(claim: Claim, expiresAt: Date): ClaimedKey {
     return {
       kind: 'claimed',
       expiresAt,
-      ending: (resultJson) => ({ item: { ...call, resultJson } as never, write: endKeys }),
-      release: () => deleteIntents(database, [call]).catch(onError),
+      ending: (resultJson) => ({ item: { ...claim, resultJson } as never, write: endKeys }),
+      async release() {
+        try {
+          await deleteIntents(database, [claim]);
+        } catch (error) {
+          unanswered.free(claim);
+          deps.onError(error);
+        }
+      },
     };
   }
 
@@ -109,17 +132,17 @@ export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
       handlers: [{ name: 'mcp.forget_keys', handle: forgetExpired }],
       cron: [{ name: 'mcp.forget_keys', schedule: everyMinutes(FORGET_MINUTES) }],
     },
+    close: unanswered.close,
   };
 }
 
-interface KeyEnding extends KeyedCall {
-  holder: string;
+interface KeyEnding extends Claim {
   resultJson: string | null;
 }
 
 async function endKeys(tx: Queryable, endings: readonly KeyEnding[]): Promise<void> {
-  const done = endings.flatMap(({ resultJson, ...call }) =>
-    resultJson === null ? [] : { ...call, result: resultJson },
+  const done = endings.flatMap(({ resultJson, ...claim }) =>
+    resultJson === null ? [] : { ...claim, result: resultJson },
   );
   const freed = endings.filter(({ resultJson }) => resultJson === null);
   if (done.length > 0) await storeResults(tx, done);

@@ -7,12 +7,20 @@ export interface KeyedCall {
   key: string;
 }
 
+/** A key as one call has taken it: no other row has the same mark, whatever became of the answer to it. */
+export interface Claim extends KeyedCall {
+  /** The process, as long as its lease lasts. */
+  holder: string;
+  claim: string;
+}
+
 /** Writes the intent to call. When the key is free again, or undefined where it is taken and has not expired. */
 export async function insertIntent(
   db: Queryable,
-  call: KeyedCall & { argumentsHash: Buffer; holder: string; keepMs: number },
+  call: Claim & { argumentsHash: Buffer; keepMs: number },
 ): Promise<Date | undefined> {
-  const values = [call.customerId, call.tool, call.key, call.argumentsHash, call.holder, call.keepMs];
+  const { customerId, tool, key, argumentsHash, holder, claim, keepMs } = call;
+  const values = [customerId, tool, key, argumentsHash, holder, claim, keepMs];
   if (!db.isSpread) {
     const { rows } = await db.query<{ expires_at: Date }>(
       { name: 'mcp.insert_intent', text: insertIntentAt('statement_timestamp()') },
@@ -23,17 +31,17 @@ export async function insertIntent(
   // A table that is spread takes no clock where it decides on a conflict.
   const clock = await db.query<{ now: Date }>('select statement_timestamp() as now');
   const { rows } = await db.query<{ expires_at: Date }>(
-    { name: 'mcp.insert_intent.apart', text: insertIntentAt('$7::timestamptz') },
+    { name: 'mcp.insert_intent.apart', text: insertIntentAt('$8::timestamptz') },
     [...values, clock.rows[0]?.now],
   );
   return rows[0]?.expires_at;
 }
 
 const insertIntentAt = (now: string) => `
-insert into idempotent_calls as c (customer_id, tool, key, arguments_hash, holder, expires_at)
-values ($1, $2, $3, $4, $5, ${now} + $6 * interval '1 millisecond')
+insert into idempotent_calls as c (customer_id, tool, key, arguments_hash, holder, claim, expires_at)
+values ($1, $2, $3, $4, $5, $6, ${now} + $7 * interval '1 millisecond')
 on conflict (customer_id, tool, key) do update set arguments_hash = excluded.arguments_hash,
-  holder = excluded.holder, result = null, expires_at = excluded.expires_at
+  holder = excluded.holder, claim = excluded.claim, result = null, expires_at = excluded.expires_at
 where c.expires_at <= ${now}
 returning expires_at`;
 
@@ -83,41 +91,41 @@ async function findCallApart(db: Queryable, call: KeyedCall): Promise<StoredCall
 
 export async function storeResults(
   db: Queryable,
-  calls: readonly (KeyedCall & { holder: string; result: string })[],
+  calls: readonly (Claim & { result: string })[],
 ): Promise<void> {
   await db.query(
     {
       name: 'mcp.store_results',
       text: `update idempotent_calls c set result = done.result
-             from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
-               as done (customer_id, tool, key, holder, result)
+             from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
+               as done (customer_id, tool, key, holder, claim, result)
              where c.customer_id = done.customer_id and c.tool = done.tool and c.key = done.key
-               and c.holder = done.holder and c.result is null`,
+               and c.holder = done.holder and c.claim = done.claim and c.result is null`,
     },
-    [...keyColumns(calls), calls.map(({ result }) => result)],
+    [...claimColumns(calls), calls.map(({ result }) => result)],
   );
 }
 
-/** Frees the keys of calls that certainly did nothing. */
-export async function deleteIntents(
-  db: Queryable,
-  calls: readonly (KeyedCall & { holder: string })[],
-): Promise<void> {
-  await db.query(
+/** Frees the keys of calls that certainly did nothing; how many of them were still taken. */
+export async function deleteIntents(db: Queryable, claims: readonly Claim[]): Promise<number> {
+  const { rowCount } = await db.query(
     `delete from idempotent_calls c
-     using unnest($1::text[], $2::text[], $3::text[], $4::text[]) as gone (customer_id, tool, key, holder)
+     using unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
+       as gone (customer_id, tool, key, holder, claim)
      where c.customer_id = gone.customer_id and c.tool = gone.tool and c.key = gone.key
-       and c.holder = gone.holder and c.result is null`,
-    keyColumns(calls),
+       and c.holder = gone.holder and c.claim = gone.claim and c.result is null`,
+    claimColumns(claims),
   );
+  return rowCount;
 }
 
-function keyColumns(calls: readonly (KeyedCall & { holder: string })[]): string[][] {
+function claimColumns(claims: readonly Claim[]): string[][] {
   return [
-    calls.map(({ customerId }) => customerId),
-    calls.map(({ tool }) => tool),
-    calls.map(({ key }) => key),
-    calls.map(({ holder }) => holder),
+    claims.map(({ customerId }) => customerId),
+    claims.map(({ tool }) => tool),
+    claims.map(({ key }) => key),
+    claims.map(({ holder }) => holder),
+    claims.map(({ claim }) => claim),
   ];
 }
 

@@ -1,6 +1,7 @@
 import type { Changes, Database } from '@libs/db';
 import type { RateLimit } from '@libs/http';
 import { baseErrors } from '@libs/runtime';
+import type { NewId } from '@libs/seal';
 import type { Registry } from 'prom-client';
 import type { Approvals } from '../approvals/service.ts';
 import type { AuditService } from '../audit/service.ts';
@@ -31,6 +32,7 @@ export interface McpServiceDependencies {
   audit: Pick<AuditService, 'record'>;
   metrics: Registry;
   emitEvent: EmitEvent;
+  newId: NewId;
   onError: (error: unknown, context?: { tool: string; requestId: string }) => void;
   callTimeoutMs?: number;
 }
@@ -46,6 +48,8 @@ export interface McpService {
   readView(query: ViewQuery): View;
   /** Told when the list of a customer changed; null when it may have for anybody. */
   onListChanged: ToolsService['onListChanged'];
+  /** Before the meter's. */
+  close(): Promise<void>;
 }
 
 export interface ViewQuery {
@@ -54,9 +58,9 @@ export interface ViewQuery {
 }
 
 export function createMcpService(deps: McpServiceDependencies): McpService {
-  const { database, tools, meter, onError } = deps;
+  const { database, tools, meter, newId, onError } = deps;
   const { catalogue, lists } = tools;
-  const idempotency = createIdempotency({ database, holder: meter.holder, onError });
+  const idempotency = createIdempotency({ database, holder: meter.holder, newId, onError });
   const cancellations = createCancellations({ database, changes: deps.changes, onError });
   const callTool = createCallTool({
     lists,
@@ -101,6 +105,7 @@ export function createMcpService(deps: McpServiceDependencies): McpService {
     callTool,
     cancellations,
     jobs: idempotency.jobs,
+    close: idempotency.close,
     onListChanged: tools.onListChanged,
     listFor(session, view) {
       if (session.kind === 'internal') return lists.forInternal(view);

@@ -97,7 +97,7 @@ export async function addTools(
   });
   const callRate = rates.limit({ name: 'calls', limit: config.rate.callsPerSecond });
   const mcp = createMcpService({
-    ...{ database, changes, publicUrl, tools, credentials, connectors, audit, emitEvent, onError },
+    ...{ database, changes, publicUrl, tools, credentials, connectors, audit, emitEvent, newId, onError },
     meter: billing.meter,
     approvals,
     callRate,
@@ -173,6 +173,9 @@ export async function addTools(
       ...approvalMails.handlers,
     ],
     cron: [...billing.jobs.cron, ...mcp.jobs.cron, ...approvals.cron],
-    close: () => billing.close(),
+    async close() {
+      await mcp.close();
+      await billing.close();
+    },
   };
 }
