@@ -12,7 +12,7 @@ import type { Failure } from './result.ts';
 import { shareReads } from './shared-reads.ts';
 
 export interface PlatformCallsDependencies {
-  credentials: Pick<CredentialService, 'open' | 'openAfterRefusal'>;
+  credentials: Pick<CredentialService, 'open' | 'openAfterRefusal' | 'hold'>;
   connectors: Pick<ConnectorService, 'context'>;
   links: Links;
   onError: (error: unknown, context: { tool: string; requestId: string }) => void;
@@ -95,10 +95,17 @@ export function createPlatformCalls(deps: PlatformCallsDependencies): PlatformCa
     const opened = await openShared({ session, platform: tool.platform, ...choice });
     if (opened.kind !== 'ok') return notOpened(opened, tool.platform);
     const { progress, vendorKey: idempotencyKey = null } = request;
-    const run = ({ opened: { version: _version, ...credential } }: Extract<OpenResult, { kind: 'ok' }>) => {
+    const run = ({ opened: { version, ...credential } }: Extract<OpenResult, { kind: 'ok' }>) => {
       exchange.running();
-      const context = { ...credential, signal, progress, idempotencyKey, watch: exchange };
-      return tool.run(args, deps.connectors.context(context));
+      const { customerId, platform } = credential;
+      const context = deps.connectors.context({
+        ...{ ...credential, signal, progress, idempotencyKey, watch: exchange },
+        // The operator's own accounts are there for as long as the settings have them.
+        ...(customerId === null
+          ? {}
+          : { stillConnected: (tx) => deps.credentials.hold(tx, { customerId, platform, version }) }),
+      });
+      return tool.run(args, context);
     };
     try {
       return { kind: 'done', content: await run(opened) };

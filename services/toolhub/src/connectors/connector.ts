@@ -157,7 +157,14 @@ export interface ToolContext<Credential = unknown> {
    * call. Null where the caller gave no key.
    */
   readonly idempotencyKey: string | null;
+  readonly stillConnected: StillConnected;
 }
+
+/**
+ * Whether the customer is still connected by the credential of the context. If so, neither disconnecting nor connecting
+ * another account comes before the end of the transaction: what it writes is there when they look for it.
+ */
+export type StillConnected = (tx: Queryable) => Promise<boolean>;
 
 export interface ToolDefinition {
   readonly name: string;
@@ -298,12 +305,6 @@ export interface InboundDelivery {
 /** `unknown`: nobody has the address. `refused`: whoever sent it does not know the secret. */
 export type InboundAnswer = { kind: 'taken'; body: unknown } | { kind: 'unknown' } | { kind: 'refused' };
 
-/**
- * Whether the customer is still connected by the credential of the context. If so, neither disconnecting nor connecting
- * another account comes before the end of the transaction: what it writes is there when they look for it.
- */
-export type StillConnected = (tx: Queryable) => Promise<boolean>;
-
 /** A platform: the one definition that everything else (tools, credentials, health) reads. */
 export interface Connector<Credential = unknown> {
   readonly id: string;
@@ -332,7 +333,6 @@ export interface Connector<Credential = unknown> {
   collect?(
     context: ToolContext<Credential>,
     tell: (tx: Queryable, data: Record<string, unknown>) => Promise<unknown>,
-    stillConnected: StillConnected,
   ): Promise<void>;
   /**
    * Takes what the platform sent to an address below `inboundUrl`, and tells of each message once. When this resolves

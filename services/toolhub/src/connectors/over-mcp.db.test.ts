@@ -118,6 +118,20 @@ describe('a customer', () => {
     expect(bad.structuredContent.error?.code).toBe('invalid_arguments');
   });
 
+  it('[TH-9.8] is told that Telegram is not connected where that ends while its messages are listed', async () => {
+    await put('telegram', { bot_token: BOT_TOKEN });
+    api.push(BOT_TOKEN, {
+      message: { message_id: 1, date: 1_793_500_000, chat: { id: 5, type: 'private' }, text: 'for nobody' },
+    });
+    const { reached, release } = api.holdNext('getUpdates');
+    const listing = callTool('telegram_list_messages', {});
+    await reached;
+    const gone = await call(`${hub.url}/api/credentials/telegram`, { method: 'DELETE', cookie: ada.cookie });
+    expect(gone.status).toBe(204);
+    release();
+    expect((await listing).structuredContent.error?.code).toBe('not_connected');
+  });
+
   it('connects Telegram, talks, and is told when the token is no good any more', async () => {
     expect(await put('telegram', { bot_token: BOT_TOKEN })).toMatchObject({
       status: 200,

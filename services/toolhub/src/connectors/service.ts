@@ -27,6 +27,8 @@ export interface ContextInput {
   signal?: AbortSignal;
   progress?: ToolContext['progress'];
   idempotencyKey?: string | null;
+  /** Absent where nothing that is written outlives the connection. */
+  stillConnected?: ToolContext['stillConnected'];
   watch?: ExchangeWatch;
 }
 
@@ -112,6 +114,7 @@ export function createConnectorService(deps: ConnectorServiceDependencies): Conn
       signal,
       progress: input.progress ?? (() => {}),
       idempotencyKey: input.idempotencyKey ?? null,
+      stillConnected: input.stillConnected ?? (async () => true),
     };
   }
 

@@ -42,9 +42,11 @@ export function createTelegramPolling(deps: TelegramPollingDependencies): {
     const signal = AbortSignal.timeout(BOT_TIMEOUT_MS);
     try {
       await connector.collect(
-        connectors.context({ ...credential, signal }),
+        connectors.context({
+          ...{ ...credential, signal },
+          stillConnected: (tx) => credentials.hold(tx, { customerId, platform: PLATFORM, version }),
+        }),
         (tx, data) => deps.emitEvent(tx, { customerId, type: 'telegram.message.received', data }),
-        (tx) => credentials.hold(tx, { customerId, platform: PLATFORM, version }),
       );
     } catch (error) {
       // Another program reads this bot, its token is over, or Telegram is away: the account's health tells of it.

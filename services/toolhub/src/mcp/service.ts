@@ -27,7 +27,7 @@ export interface McpServiceDependencies {
   approvals: Pick<Approvals, 'pass'>;
   /** Calls per customer. */
   callRate: Pick<RateLimit, 'take'>;
-  credentials: Pick<CredentialService, 'open' | 'openAfterRefusal'>;
+  credentials: Pick<CredentialService, 'open' | 'openAfterRefusal' | 'hold'>;
   connectors: Pick<ConnectorService, 'context'>;
   audit: Pick<AuditService, 'record'>;
   metrics: Registry;

@@ -49,7 +49,10 @@ export async function addTools(
     platforms: Pick<Platforms, 'definitions' | 'connectors' | 'internalAccounts' | 'health'> & {
       connections: Pick<Platforms['connections'], 'platformsOf' | 'subscribe'>;
     } & {
-      credentials: Pick<CredentialService, 'open' | 'openAfterRefusal' | 'list' | 'internalAccounts'>;
+      credentials: Pick<
+        CredentialService,
+        'open' | 'openAfterRefusal' | 'hold' | 'list' | 'internalAccounts'
+      >;
     };
     accounts: Pick<Accounts, 'access' | 'routes' | 'routesOn' | 'resolveBearer' | 'clientOf'> & {
       customers: Pick<Accounts['customers'], 'find'>;

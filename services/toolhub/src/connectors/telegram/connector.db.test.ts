@@ -272,7 +272,6 @@ describe('updates by webhook', () => {
     connector.collect?.(
       at,
       async (_tx, data) => void told.push((data.message as TelegramMessage).text ?? ''),
-      async () => true,
     );
   const receive = (payload: unknown) => {
     const { url = '', secret = '' } = api.webhook(token) ?? {};

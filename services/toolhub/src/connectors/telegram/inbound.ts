@@ -1,7 +1,7 @@
 import type { Queryable } from '@libs/db';
 import { enqueueJobs } from '@libs/jobs';
 import { SCHEMA } from '../../schema.ts';
-import type { ClaimInput, StillConnected } from '../connector.ts';
+import type { ClaimInput } from '../connector.ts';
 import { botIdOf, type TelegramContext, type TelegramCredential } from './api.ts';
 import { deleteCustomer } from './store.ts';
 import { botKeyOf, readStream, tellAll, whileReading } from './updates.ts';
@@ -15,13 +15,12 @@ export const BOT_CONNECTED_JOB = 'inbound.telegram_bot';
 export async function collectAndTell(
   context: TelegramContext,
   tell: (tx: Queryable, data: Record<string, unknown>) => Promise<unknown>,
-  stillConnected: StillConnected,
 ): Promise<void> {
   const key = botKeyOf(context);
   const known = await knownWay(context, key);
   await whileReading(context, key, async (polling, start) => {
-    const way: Way = known ?? (await settleWebhook(context, key, stillConnected));
-    if (way === 'asked_for') await readStream(context, { polling, start, stillConnected });
+    const way: Way = known ?? (await settleWebhook(context, key));
+    if (way === 'asked_for') await readStream(context, { polling, start });
   });
   await tellAll(context, tell);
 }

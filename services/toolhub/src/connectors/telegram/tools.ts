@@ -1,5 +1,5 @@
 import { type TProperties, Type } from 'typebox';
-import { defineTool, type PageArguments, pageOf, type ToolDefinition } from '../connector.ts';
+import { ConnectorError, defineTool, type PageArguments, pageOf, type ToolDefinition } from '../connector.ts';
 import { decodeCursor, encodeCursor } from '../vendor-api/cursor.ts';
 import { momentOf } from '../vendor-api/moment.ts';
 import { asObject, callTelegram, integerOf, isNotModified, type TelegramContext, textOrNull } from './api.ts';
@@ -115,12 +115,18 @@ async function listReceived(args: ListArguments, context: TelegramContext) {
   if (before === undefined) await collectUpdates(context);
   const name =
     typeof args.chat_id === 'string' && args.chat_id.startsWith('@') ? args.chat_id.slice(1) : undefined;
-  const messages = await listStored(context.database, botKeyOf(context), {
+  const filter = {
     chatId: args.chat_id === undefined || name !== undefined ? undefined : Number(args.chat_id),
     chatUsername: name?.toLowerCase(),
     since: args.since === undefined ? undefined : momentOf(args.since),
     before: before && { ...before, sentAt: momentOf(before.sentAt) },
     limit: args.limit + 1,
+  };
+  const messages = await context.database.transaction(async (tx) => {
+    // Whoever is refused so looks at the account, and finds it gone or another.
+    if (!(await context.stillConnected(tx)))
+      throw new ConnectorError('token_expired', 'The bot is not connected any more');
+    return listStored(tx, botKeyOf(context), filter);
   });
   const items = messages.slice(0, args.limit);
   return { items, next_cursor: messages.length > args.limit ? cursorAfter(items) : null };

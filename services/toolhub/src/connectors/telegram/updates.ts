@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Queryable } from '@libs/db';
-import { ConnectorError, type StillConnected } from '../connector.ts';
+import { ConnectorError } from '../connector.ts';
 import { botIdOf, callTelegram, integerOf, type TelegramContext } from './api.ts';
 import { readMessage } from './message.ts';
 import {
@@ -48,7 +48,7 @@ export async function collectUpdates(context: TelegramContext): Promise<void> {
   if (!isRead) await waitForOther(context, key);
 }
 
-/** Nobody else reads the bot meanwhile, in any process; false where somebody does. */
+/** Nobody else reads the bot meanwhile, in any process; false where somebody does, or the customer has left it. */
 export async function whileReading(
   context: TelegramContext,
   key: BotKey,
@@ -56,7 +56,10 @@ export async function whileReading(
 ): Promise<boolean> {
   const { database, now } = context;
   const polling = { ...key, leaseId: randomUUID(), leaseMs: LEASE_MS };
-  const claimed = await claimPolling(database, polling);
+  // Reading makes the row of a bot, which would be there for good after its customer has disconnected.
+  const claimed = await database.transaction(async (tx) =>
+    (await context.stillConnected(tx)) ? claimPolling(tx, polling) : null,
+  );
   if (claimed === null) return false;
   try {
     await work(polling, startOf(claimed, now()));
@@ -104,14 +107,8 @@ export async function tellAll(
 /** The call after a batch confirms it, so the stream is read until it is empty, or until another call reads it. */
 export async function readStream(
   context: TelegramContext,
-  reading: {
-    polling: Polling;
-    start: number;
-    /** Where the service reads by itself: a bot's row alone does not tell, since reading makes it anew. */
-    stillConnected?: StillConnected;
-  },
+  { polling, start }: { polling: Polling; start: number },
 ): Promise<void> {
-  const { polling, start, stillConnected = async () => true } = reading;
   let offset = start;
   for (let round = 0; round < ROUNDS_MAX; round += 1) {
     const answer = await callTelegram(context, 'getUpdates', {
@@ -134,7 +131,7 @@ export async function readStream(
     const received = readUpdates(answer);
     const isOurs = await context.database.transaction(
       async (tx) =>
-        (await stillConnected(tx)) &&
+        (await context.stillConnected(tx)) &&
         storeUpdates(tx, polling, { received, nextUpdateId: offset, at: context.now() }),
     );
     if (!isOurs) return;

@@ -1,12 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Queryable } from '@libs/db';
 import { equalSecrets, hashToken } from '@libs/seal';
-import {
-  ConnectorError,
-  type InboundAnswer,
-  type InboundDelivery,
-  type StillConnected,
-} from '../connector.ts';
+import { ConnectorError, type InboundAnswer, type InboundDelivery } from '../connector.ts';
 import { asObject, callTelegram, type TelegramContext, textOrNull } from './api.ts';
 import { type BotKey, storeReceived } from './store.ts';
 import { MESSAGE_KINDS, readUpdates, tellUntold } from './updates.ts';
@@ -48,11 +43,7 @@ export async function knownWay(context: TelegramContext, key: BotKey): Promise<W
  * Telegram keeps what was not taken, by whichever way; and nothing is doubled, since a message is stored once. Runs
  * while nobody else reads the bot. An address that is not ours belongs to a program of the customer's, and stays.
  */
-export async function settleWebhook(
-  context: TelegramContext,
-  key: BotKey,
-  stillConnected: StillConnected,
-): Promise<Way> {
+export async function settleWebhook(context: TelegramContext, key: BotKey): Promise<Way> {
   const { database, inboundUrl, now } = context;
   const known = await findWebhook(database, key);
   try {
@@ -64,8 +55,7 @@ export async function settleWebhook(
       return 'sent';
     }
     const isOurs = [inboundUrl, known?.baseUrl].some((base) => base && current.startsWith(`${base}/`));
-    if (current === '' || isOurs)
-      return await startSending(context, key, { baseUrl: inboundUrl, stillConnected });
+    if (current === '' || isOurs) return await startSending(context, key, inboundUrl);
     if (known !== undefined) await noteWebhook(database, known.hookId, { isSet: false, checkedAt: now() });
     return 'asked_for';
   } catch (error) {
@@ -78,18 +68,14 @@ export async function settleWebhook(
 }
 
 /** The customer may leave the bot at any moment: whoever does finds the row, and what Telegram is told after that is undone. */
-async function startSending(
-  context: TelegramContext,
-  key: BotKey,
-  { baseUrl, stillConnected }: { baseUrl: string; stillConnected: StillConnected },
-): Promise<Way> {
+async function startSending(context: TelegramContext, key: BotKey, baseUrl: string): Promise<Way> {
   const { database, now } = context;
   const [hookId, secret] = [randomUUID(), `${randomUUID()}-${randomUUID()}`];
   const before = new Date(now().getTime() - LEFT_KEPT_MS);
   await deleteLeftWebhooks(database, { before, limit: LEFT_DELETED_AT_ONCE });
   const whileConnected = (write: (tx: Queryable) => Promise<void>) =>
     database.transaction(async (tx) => {
-      const isConnected = await stillConnected(tx);
+      const isConnected = await context.stillConnected(tx);
       if (isConnected) await write(tx);
       return isConnected;
     });

@@ -40,6 +40,7 @@ export interface TestContextInput {
   database?: Database;
   now?: () => Date;
   idempotencyKey?: string;
+  stillConnected?: ToolContext['stillConnected'];
 }
 
 const closers: (() => Promise<void>)[] = [];
@@ -63,6 +64,7 @@ export function testContext(input: TestContextInput): ToolContext {
     signal,
     progress: () => {},
     idempotencyKey: input.idempotencyKey ?? null,
+    stillConnected: input.stillConnected ?? (async () => true),
   };
 }
 

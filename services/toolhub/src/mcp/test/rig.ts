@@ -156,6 +156,7 @@ function testCredentials(options: InstanceOptions) {
     },
     openAfterRefusal:
       options.openAfterRefusal ?? (async (): Promise<OpenResult> => ({ kind: 'token_expired' })),
+    hold: async () => true,
     rename: async () => {},
     list: async ({ customerId }: { customerId: string }) =>
       options.connectors

@@ -2,7 +2,7 @@
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { migrationSource } from '../../../schema.ts';
-import { closeTestContexts, testContext } from '../../test/tool-runner.ts';
+import { closeTestContexts, runTool, testContext } from '../../test/tool-runner.ts';
 import { createTelegramConnector } from '../connector.ts';
 import type { TelegramMessage } from '../message.ts';
 import { claimPolling, storeUpdates } from '../store.ts';
@@ -17,6 +17,7 @@ let db: TestDatabase;
 let botId = 500;
 let token: string;
 let customerId: string;
+let isConnected: boolean;
 const told: string[] = [];
 
 beforeAll(async () => {
@@ -30,6 +31,7 @@ beforeEach(() => {
   api.calls.length = 0;
   api.setUpdateDelay(0);
   told.length = 0;
+  isConnected = true;
 });
 afterAll(async () => {
   await closeTestContexts();
@@ -40,17 +42,24 @@ const context = () =>
   testContext({
     ...{ platform: 'telegram', credential: { bot_token: token }, customerId, now },
     ...{ allow: [new URL(api.url).host], baseUrl: api.url, database: db.database },
+    stillConnected: async () => isConnected,
   });
-const collect = (isConnected = true) =>
+const collect = () =>
   connector.collect?.(
     context(),
     async (_tx, data) => void told.push((data.message as TelegramMessage).text ?? ''),
-    async () => isConnected,
   );
-const disconnect = () => db.database.transaction(async (tx) => connector.forget?.(tx, customerId));
+const list = () => runTool(connector, 'telegram_list_messages', { args: {}, context: context() });
+const disconnect = () =>
+  db.database.transaction(async (tx) => {
+    isConnected = false;
+    await connector.forget?.(tx, customerId);
+  });
 const asked = (method: string) => api.calls.filter((call) => call.method === method).length;
 const stored = async () =>
   (await db.database.query('select 1 from telegram_messages where customer_id = $1', [customerId])).rowCount;
+const bots = async () =>
+  (await db.database.query('select 1 from telegram_bots where customer_id = $1', [customerId])).rowCount;
 const waitingForLocks = async () =>
   (
     await db.database.query(
@@ -74,10 +83,46 @@ test('[TH-9.8] what Telegram answers after the customer has disconnected is neit
 
 test('[TH-9.8] what is read for a customer who has disconnected just before is neither stored nor told', async () => {
   api.push(token, message('for nobody'));
-  await collect(false);
+  await disconnect();
+  await collect();
   expect(await stored()).toBe(0);
   expect(told).toEqual([]);
   expect(api.waiting(token)).toBe(1);
+  expect(await bots()).toBe(0);
+});
+
+// Whoever calls the tool is told so then: what a refused token leads to finds that the account is not connected.
+const GONE = { code: 'token_expired' };
+
+test('[TH-9.8] a list that was asked for just before the customer disconnected stores nothing and tells nothing', async () => {
+  api.push(token, message('for nobody'));
+  await disconnect();
+  await expect(list()).rejects.toMatchObject(GONE);
+  expect([await stored(), await bots(), api.waiting(token)]).toEqual([0, 0, 1]);
+});
+
+test('[TH-9.8] a list during which the customer disconnects stores nothing and tells nothing', async () => {
+  api.push(token, message('too late'));
+  const { reached, release } = api.holdNext('getUpdates');
+  const listing = list();
+  await reached;
+  await disconnect();
+  release();
+  await expect(listing).rejects.toMatchObject(GONE);
+  expect([await stored(), await bots()]).toEqual([0, 0]);
+});
+
+test('[TH-9.8] a further page is not of an account that is gone, either', async () => {
+  api.push(token, message('one'));
+  api.push(token, { message: { ...message('two').message, message_id: 2 } });
+  const page = await runTool<{ next_cursor: string }>(connector, 'telegram_list_messages', {
+    ...{ args: { limit: 1 }, context: context() },
+  });
+  await disconnect();
+  const args = { cursor: page.next_cursor };
+  await expect(
+    runTool(connector, 'telegram_list_messages', { args, context: context() }),
+  ).rejects.toMatchObject(GONE);
 });
 
 test('[TH-9.8] who disconnects waits for what is being stored, and deletes it with the rest', async () => {
