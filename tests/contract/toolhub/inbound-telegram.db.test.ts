@@ -201,6 +201,80 @@ test('[TH-9.8] where Telegram cannot be told any more that the customer left, it
   expect(await textsOf(ada.id)).toEqual([]);
 });
 
+/** Until the bot is told of another address than this one, and that is noted. */
+const movedFrom = (before: string | undefined) =>
+  expect
+    .poll(
+      async () => {
+        const { url } = telegram.webhook(bot) ?? {};
+        const hookId = url?.split('/').at(-1);
+        const noted = await db.database.query(
+          'select 1 from telegram_webhooks where hook_id = $1 and is_set',
+          [hookId],
+        );
+        return url !== before && noted.rowCount === 1;
+      },
+      { interval: 20 },
+    )
+    .toBe(true);
+
+test('[TH-9.8] another customer who connects the same bot while the address of before is taken back is sent to', async () => {
+  const ada = await connected();
+  await settled();
+  const before = telegram.webhook(bot)?.url;
+  const taking = telegram.holdNext('deleteWebhook');
+  const leaving = ada.api('DELETE', '/api/credentials/telegram');
+  await taking.reached;
+  const eve = await connected();
+  await movedFrom(before);
+  taking.release();
+  expect((await leaving).status).toBe(204);
+  await expect.poll(() => telegram.webhook(bot), { interval: 20 }).toBeDefined();
+  telegram.push(bot, message(3, 'to Eve'));
+  expect(await telegram.send(bot, hub.url)).toEqual([200]);
+  expect(await textsOf(eve.id)).toEqual(['to Eve']);
+});
+
+test('[TH-9.8] a customer who connects again while the address of before is taken back is sent to', async () => {
+  const ada = await newCustomer(hub.url);
+  const api = apiOf(hub.url, ada.token);
+  const telling = telegram.holdNext('setWebhook');
+  await api('PUT', '/api/credentials/telegram', { bot_token: bot });
+  await telling.reached;
+  expect((await api('DELETE', '/api/credentials/telegram')).status).toBe(204);
+  const taking = telegram.holdNext('deleteWebhook');
+  telling.release();
+  await taking.reached;
+  const before = telegram.webhook(bot)?.url;
+  expect(before).toBeDefined();
+  await api('PUT', '/api/credentials/telegram', { bot_token: bot });
+  await movedFrom(before);
+  taking.release();
+  await settled();
+  await expect.poll(() => telegram.webhook(bot), { interval: 20 }).toBeDefined();
+  telegram.push(bot, message(3, 'to Ada'));
+  expect(await telegram.send(bot, hub.url)).toEqual([200]);
+  expect(await textsOf(ada.id)).toEqual(['to Ada']);
+});
+
+test('[TH-9.8] a message to the address of before does not have Telegram forget that of who connected since', async () => {
+  const ada = await connected();
+  await settled();
+  const { url, secret } = telegram.webhook(bot) as { url: string; secret: string };
+  for (let time = 0; time < 2; time += 1)
+    telegram.failNext({ kind: 'status', status: 502 }, 'getWebhookInfo');
+  expect((await ada.api('DELETE', '/api/credentials/telegram')).status).toBe(204);
+  await connected();
+  await movedFrom(url);
+  // It had left before Telegram was told of the new address; what its answer asks for is done after that.
+  const late = await post(
+    new URL(url).pathname,
+    secret,
+    JSON.stringify({ update_id: 1, ...message(1, 'late') }),
+  );
+  expect([late.status, await late.text()]).toEqual([200, '']);
+});
+
 test('[TH-9.8] an address that the customer’s own program set is left alone', async () => {
   const own = { url: 'https://own.example.com/bot', secret_token: 'own' };
   await fetch(`${telegram.url}/bot${bot}/setWebhook`, { method: 'POST', body: JSON.stringify(own) });

@@ -2,7 +2,7 @@ import type { Database } from '@libs/db';
 import { type CronEntry, enqueueJobs, everyMinutes, type Handler, type Job } from '@libs/jobs';
 import { ConnectorError } from '../connectors/connector.ts';
 import type { ConnectorService } from '../connectors/service.ts';
-import { BOT_CONNECTED_JOB } from '../connectors/telegram/inbound.ts';
+import { BOT_CONNECTED_JOB } from '../connectors/telegram/looks.ts';
 import type { CredentialService } from '../credentials/service.ts';
 import type { Session } from '../customers/identity.ts';
 import type { EmitEvent } from '../events/event.ts';

@@ -1,15 +1,11 @@
 import type { Queryable } from '@libs/db';
-import { enqueueJobs } from '@libs/jobs';
-import { SCHEMA } from '../../schema.ts';
 import type { ClaimInput } from '../connector.ts';
 import { botIdOf, type TelegramContext, type TelegramCredential } from './api.ts';
+import { lookAfterBots } from './looks.ts';
 import { deleteCustomer } from './store.ts';
 import { botKeyOf, readStream, tellAll, whileReading } from './updates.ts';
 import { knownWay, settleWebhook, type Way } from './webhook.ts';
 import { doubtWebhook, leaveWebhooks } from './webhook-store.ts';
-
-/** Has a bot looked after as soon as it is connected. */
-export const BOT_CONNECTED_JOB = 'inbound.telegram_bot';
 
 /** Sees to it that the bot's messages come here, brings those that have to be asked for, and tells of all. */
 export async function collectAndTell(
@@ -33,7 +29,7 @@ export async function claimBot(
   const botId = botIdOf(credential);
   await leaveWebhooks(tx, customerId, botId);
   await doubtWebhook(tx, { customerId, botId });
-  await enqueueJobs(tx, SCHEMA, [{ name: BOT_CONNECTED_JOB, payload: { customerId }, key: customerId }]);
+  await lookAfterBots(tx, [customerId]);
 }
 
 export async function forgetCustomer(tx: Queryable, customerId: string): Promise<void> {

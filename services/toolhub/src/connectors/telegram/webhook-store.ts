@@ -40,16 +40,17 @@ export async function replaceWebhook(
   );
 }
 
+/** What a look at Telegram found out. Where the address was doubted after the one before (`since`), it has to be looked at again. */
 export async function noteWebhook(
   db: Queryable,
-  hookId: string,
-  { isSet, checkedAt }: Pick<Webhook, 'isSet' | 'checkedAt'>,
+  { hookId, isSet, checkedAt, since }: Omit<Webhook, 'baseUrl'> & { since: Date },
 ): Promise<void> {
-  await db.query('update telegram_webhooks set is_set = $2, checked_at = $3 where hook_id = $1', [
-    hookId,
-    isSet,
-    checkedAt,
-  ]);
+  await db.query(
+    `update telegram_webhooks set is_set = $2,
+       checked_at = case when checked_at = $4 then $3::timestamptz else checked_at end
+     where hook_id = $1`,
+    [hookId, isSet, checkedAt, since],
+  );
 }
 
 export async function deleteWebhookRow(db: Queryable, hookId: string): Promise<void> {
@@ -69,12 +70,34 @@ export async function leaveWebhooks(
   );
 }
 
+/** Another time with every doubt, so that a look which began before it can tell. */
+const DOUBTED = `least(checked_at, to_timestamp(0)) - interval '1 millisecond'`;
+
 /** Has the next round look at the address anew: the token is another. */
 export async function doubtWebhook(tx: Queryable, { customerId, botId }: BotKey): Promise<void> {
   await tx.query(
-    `update telegram_webhooks set checked_at = to_timestamp(0) where customer_id = $1 and bot_id = $2`,
+    `update telegram_webhooks set checked_at = ${DOUBTED} where customer_id = $1 and bot_id = $2`,
     [customerId, botId],
   );
+}
+
+/** The same for everybody who is connected by the bot, whatever their address but this one; the customers. */
+export async function doubtBot(tx: Queryable, botId: number, exceptHookId: string): Promise<string[]> {
+  const { rows } = await tx.query<{ customer_id: string }>(
+    `update telegram_webhooks set checked_at = ${DOUBTED}
+     where bot_id = $1 and customer_id is not null and hook_id <> $2 returning customer_id`,
+    [botId, exceptHookId],
+  );
+  return rows.map(({ customer_id }) => customer_id);
+}
+
+/** Whether anybody has an address by which this bot is, or is about to be, sent to. */
+export async function isBotTaken(db: Queryable, botId: number): Promise<boolean> {
+  const { rows } = await db.query(
+    'select 1 from telegram_webhooks where bot_id = $1 and customer_id is not null limit 1',
+    [botId],
+  );
+  return rows.length > 0;
 }
 
 export async function deleteLeftWebhooks(

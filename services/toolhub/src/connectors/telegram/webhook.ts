@@ -3,12 +3,15 @@ import type { Queryable } from '@libs/db';
 import { equalSecrets, hashToken } from '@libs/seal';
 import { ConnectorError, type InboundAnswer, type InboundDelivery } from '../connector.ts';
 import { asObject, callTelegram, type TelegramContext, textOrNull } from './api.ts';
+import { lookAfterBots } from './looks.ts';
 import { type BotKey, storeReceived } from './store.ts';
 import { MESSAGE_KINDS, readUpdates, tellUntold } from './updates.ts';
 import {
   deleteLeftWebhooks,
   deleteWebhookRow,
+  doubtBot,
   findWebhook,
+  isBotTaken,
   lockAddressee,
   noteWebhook,
   replaceWebhook,
@@ -27,7 +30,7 @@ const HOOK_ID = /^[0-9a-f-]{36}$/;
 /** How the messages of a bot come to us now; not at all where its customer has left it meanwhile. */
 export type Way = 'sent' | 'asked_for' | 'left';
 
-const addressOf = ({ baseUrl, hookId }: Webhook) => `${baseUrl}/${hookId}`;
+const addressOf = ({ baseUrl, hookId }: Pick<Webhook, 'baseUrl' | 'hookId'>) => `${baseUrl}/${hookId}`;
 
 /** Known without asking Telegram; undefined where that has to be asked. */
 export async function knownWay(context: TelegramContext, key: BotKey): Promise<Way | undefined> {
@@ -46,23 +49,27 @@ export async function knownWay(context: TelegramContext, key: BotKey): Promise<W
 export async function settleWebhook(context: TelegramContext, key: BotKey): Promise<Way> {
   const { database, inboundUrl, now } = context;
   const known = await findWebhook(database, key);
+  const note = (webhook: Webhook, isSet: boolean) =>
+    noteWebhook(database, {
+      ...{ hookId: webhook.hookId, isSet, checkedAt: now(), since: webhook.checkedAt },
+    });
   try {
     const info = asObject(await callTelegram(context, 'getWebhookInfo'));
     const current = textOrNull(info.url) ?? '';
     if (inboundUrl === null) return await stopSending(context, known, current);
     if (known !== undefined && known.baseUrl === inboundUrl && current === addressOf(known)) {
-      await noteWebhook(database, known.hookId, { isSet: true, checkedAt: now() });
+      await note(known, true);
       return 'sent';
     }
     const isOurs = [inboundUrl, known?.baseUrl].some((base) => base && current.startsWith(`${base}/`));
     if (current === '' || isOurs) return await startSending(context, key, inboundUrl);
-    if (known !== undefined) await noteWebhook(database, known.hookId, { isSet: false, checkedAt: now() });
+    if (known !== undefined) await note(known, false);
     return 'asked_for';
   } catch (error) {
     if (!(error instanceof ConnectorError)) throw error;
     // A Telegram that cannot be told of an address can still be asked; the next try has time.
     const row = await findWebhook(database, key);
-    if (row !== undefined) await noteWebhook(database, row.hookId, { isSet: row.isSet, checkedAt: now() });
+    if (row !== undefined) await note(row, row.isSet);
     return row?.isSet === true ? 'sent' : 'asked_for';
   }
 }
@@ -79,24 +86,41 @@ async function startSending(context: TelegramContext, key: BotKey, baseUrl: stri
       if (isConnected) await write(tx);
       return isConnected;
     });
+  const since = now();
   const isWritten = await whileConnected((tx) =>
-    replaceWebhook(tx, key, { hookId, baseUrl, checkedAt: now(), secretHash: hashToken(secret) }),
+    replaceWebhook(tx, key, { hookId, baseUrl, checkedAt: since, secretHash: hashToken(secret) }),
   );
   if (!isWritten) return 'left';
-  const url = `${baseUrl}/${hookId}`;
+  const url = addressOf({ baseUrl, hookId });
   await callTelegram(context, 'setWebhook', { url, secret_token: secret, allowed_updates: MESSAGE_KINDS });
-  const isKept = await whileConnected((tx) => noteWebhook(tx, hookId, { isSet: true, checkedAt: now() }));
+  const isKept = await whileConnected((tx) =>
+    noteWebhook(tx, { hookId, isSet: true, checkedAt: now(), since }),
+  );
   if (isKept) return 'sent';
-  await undoSending(context, url);
+  await undoSending(context, key, { baseUrl, hookId });
   return 'left';
 }
 
-/** An address that somebody else has told Telegram of since stays; false then. */
-async function undoSending(context: TelegramContext, url: string): Promise<boolean> {
+/**
+ * An address that somebody else has told Telegram of since stays; false then. Telegram deletes whichever it has, so whoever connected the
+ * bot between the look and that is looked after anew.
+ */
+async function undoSending(
+  context: TelegramContext,
+  { botId }: BotKey,
+  address: Pick<Webhook, 'baseUrl' | 'hookId'>,
+): Promise<boolean> {
   const info = asObject(await callTelegram(context, 'getWebhookInfo'));
-  const isOurs = textOrNull(info.url) === url;
-  if (isOurs) await callTelegram(context, 'deleteWebhook');
-  return isOurs;
+  if (textOrNull(info.url) !== addressOf(address)) return false;
+  try {
+    await callTelegram(context, 'deleteWebhook');
+  } finally {
+    // Where no answer came it may have been deleted as well.
+    await context.database.transaction(async (tx) =>
+      lookAfterBots(tx, await doubtBot(tx, botId, address.hookId)),
+    );
+  }
+  return true;
 }
 
 async function stopSending(
@@ -117,7 +141,7 @@ async function stopSending(
 export async function leaveTelegram(context: TelegramContext, key: BotKey): Promise<void> {
   const known = await findWebhook(context.database, key);
   if (known === undefined) return;
-  const isUndone = await undoSending(context, addressOf(known));
+  const isUndone = await undoSending(context, key, known);
   if (isUndone) await deleteWebhookRow(context.database, known.hookId);
 }
 
@@ -137,7 +161,9 @@ export async function receiveUpdate(
     const secret = headers[SECRET_HEADER];
     const isKnown = typeof secret === 'string' && secret.length <= SECRET_LENGTH_MAX;
     if (!isKnown || !equalSecrets(hashToken(secret), secretHash)) return { kind: 'refused' };
-    if (customerId === null) return { kind: 'taken', body: FORGET_US };
+    // Telegram would forget the address of whoever is connected by the bot now, which it may have learnt of since it sent this.
+    if (customerId === null)
+      return { kind: 'taken', body: (await isBotTaken(tx, botId)) ? undefined : FORGET_US };
     const key = { customerId, botId };
     await storeReceived(tx, key, readUpdates([payload()]));
     await tellUntold(tx, key, (data) => tell(tx, customerId, data));

@@ -1,4 +1,5 @@
 // A customer who disconnects while Telegram is being asked: what comes after that is for nobody.
+import { randomUUID } from 'node:crypto';
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { migrationSource } from '../../../schema.ts';
@@ -7,6 +8,7 @@ import { createTelegramConnector } from '../connector.ts';
 import type { TelegramMessage } from '../message.ts';
 import { claimPolling, storeUpdates } from '../store.ts';
 import { readUpdates } from '../updates.ts';
+import { doubtBot, findWebhook, noteWebhook, replaceWebhook } from '../webhook-store.ts';
 import { type BotApiServer, startBotApi } from './bot-api-server.ts';
 
 const SENT_SECONDS = 1_793_500_000;
@@ -151,4 +153,22 @@ test('[TH-9.8] what a reader brings whose lease another has taken over meanwhile
     storeUpdates(tx, polling, { received, nextUpdateId: 2, at: now() }),
   );
   expect([isOurs, await stored()]).toEqual([false, 1]);
+});
+
+test('[TH-9.8] a look at an address that began before it was doubted leaves the doubt', async () => {
+  const [key, at] = [{ customerId, botId }, now()];
+  const hookId = randomUUID();
+  const looked = async () => (await findWebhook(db.database, key))?.checkedAt as Date;
+  const note = (since: Date) => noteWebhook(db.database, { hookId, isSet: true, checkedAt: at, since });
+  await db.database.transaction((tx) =>
+    replaceWebhook(tx, key, { hookId, baseUrl: 'https://hub', checkedAt: at, secretHash: Buffer.alloc(32) }),
+  );
+  for (const _time of ['first', 'again']) {
+    const began = await looked();
+    await db.database.transaction((tx) => doubtBot(tx, botId, 'another address'));
+    await note(began);
+    expect((await looked()).getTime()).toBeLessThan(began.getTime());
+  }
+  await note(await looked());
+  expect(await looked()).toEqual(at);
 });
