@@ -52,6 +52,14 @@ test.runIf(existsSync(SYSTEMD_ANALYZE))('systemd takes the units', () => {
   expect(stderr).toBe('');
 });
 
+test('units let a service ask which addresses the machine has, as a start that listens on all of them does', () => {
+  for (const name of readdirSync(join(root, 'deploy', 'systemd'))) {
+    const families = /^RestrictAddressFamilies=(.*)$/m.exec(read(`deploy/systemd/${name}`))?.[1]?.split(' ');
+    // Fastify lists the interfaces where its host is 0.0.0.0, and the kernel is asked for them by netlink.
+    expect(families, name).toEqual(expect.arrayContaining(['AF_INET', 'AF_INET6', 'AF_NETLINK', 'AF_UNIX']));
+  }
+});
+
 test('units and the compose file give Toolhub the time that its longest call takes when it is stopped', () => {
   const compose = read('deploy/compose.yaml');
   const toolhub = compose.slice(compose.indexOf('\n  toolhub:'), compose.indexOf('\n  prometheus:'));
