@@ -52,7 +52,9 @@ export function ensureInstalled({ toRun = false } = {}) {
     'npm',
     [
       'install',
-      ...(omitsTools ? ['--omit=dev'] : []),
+      omitsTools ? '--omit=dev' : '--include=dev',
+      // What was said to an npm that runs this (`npm pack --dry-run`) reaches this one, too.
+      '--no-dry-run',
       '--no-save',
       '--no-audit',
       '--no-fund',

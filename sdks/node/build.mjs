@@ -1,12 +1,16 @@
 // Builds both forms of the package with TypeScript's own emit: ES modules with the command line, and CommonJS.
 import { execFileSync } from 'node:child_process';
-import { chmodSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const dist = join(here, 'dist');
+
+// In a new clone only what the services need is there, and TypeScript is not among it.
+const installer = join(here, '..', '..', 'tools', 'install.mjs');
+if (existsSync(installer)) (await import(pathToFileURL(installer).href)).ensureInstalled();
 const require = createRequire(import.meta.url);
 const tsc = join(dirname(require.resolve('typescript/package.json')), 'bin', 'tsc');
 
