@@ -60,6 +60,15 @@ test('units let a service ask which addresses the machine has, as a start that l
   }
 });
 
+test('the console of the pooler is where psql looks for it, as the guides say it', () => {
+  for (const guide of ['services/payments/docs/running.md', 'services/toolhub/docs/operating.md'])
+    expect(read(guide)).toContain('`psql -p 6432 -U pgbouncer pgbouncer`');
+  const settings = read('deploy/pgbouncer.ini');
+  expect(settings).toContain('\nlisten_port = 6432\n');
+  // PgBouncer's own default is /tmp, and psql of Debian and of its relatives looks here.
+  expect(settings).toContain('\nunix_socket_dir = /var/run/postgresql\n');
+});
+
 test('units and the compose file give Toolhub the time that its longest call takes when it is stopped', () => {
   const compose = read('deploy/compose.yaml');
   const toolhub = compose.slice(compose.indexOf('\n  toolhub:'), compose.indexOf('\n  prometheus:'));
