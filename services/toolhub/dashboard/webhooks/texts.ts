@@ -4,7 +4,7 @@ export const events: Record<EventType, string> = {
   'whatsapp.message.received': 'A WhatsApp message came',
   'whatsapp.message.status': 'A WhatsApp message was delivered, read or refused',
   'slack.message.received': 'A Slack message came',
-  'discord.message.received': 'A Discord message came',
+  'discord.message.received': 'Somebody used your Discord app (a command, button or form)',
   'telegram.message.received': 'A Telegram message came',
   'credential.expiring': 'An account must be connected again soon',
   'credential.expired': 'An account must be connected again',

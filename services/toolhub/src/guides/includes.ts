@@ -20,7 +20,8 @@ const eventMeanings: Readonly<Record<EventType, string>> = {
   'whatsapp.message.status': 'A message that you sent was delivered, read or refused.',
   'telegram.message.received': 'Somebody wrote to your Telegram bot.',
   'slack.message.received': 'Somebody wrote in a Slack channel that your app can see.',
-  'discord.message.received': 'Somebody wrote in a Discord channel that your bot can see.',
+  'discord.message.received':
+    'Somebody used your Discord app: a command, a button or a form. Messages in channels are not told.',
   'credential.expiring': 'An account will soon need to be connected again.',
   'credential.expired': 'An account needs to be connected again.',
   'credential.recovered': 'It works again.',
