@@ -46,7 +46,8 @@ const failureMeanings: Readonly<Record<FailureCode, string>> = {
   platform_error: 'The platform refused the call, with its own code.',
   rate_limited: 'Too many calls, here or at the platform. `retry_after_seconds` says how long to wait.',
   platform_unavailable: 'The platform did not answer.',
-  invalid_arguments: 'The arguments do not fit the tool; `errors` names each.',
+  invalid_arguments:
+    'The arguments do not fit the tool; `message` says why. `errors` is there where they do not fit its schema, and names each.',
   address_refused: 'The address of a server is private or may not be reached from here.',
   approval_required: 'A person has to allow the call first. `approval_url` leads to it.',
   approval_denied: 'A person has refused the call.',
