@@ -163,7 +163,7 @@ const sendMessage = defineTool({
   name: 'discord_send_message',
   title: 'Send a message',
   description:
-    'Sends a message to a channel or thread as the bot, or answers one. It notifies nobody but who is mentioned by name.',
+    'Sends a message to a channel or thread as the bot, or answers one. It notifies whom it mentions by name and, where it answers a message, who wrote that; @everyone, @here and roles notify nobody.',
   class: 'W',
   inputSchema: closed({
     channel_id: channelId,
