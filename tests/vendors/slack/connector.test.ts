@@ -130,6 +130,24 @@ describe('tools', () => {
     });
   });
 
+  it('goes on with a search where it was, also with another limit', async () => {
+    for (let count = 0; count < 7; count += 1) server.addMessage(CHANNEL, 'U2', `thimble ${count}`);
+    const found: string[] = [];
+    let cursor: string | null = null;
+    for (const limit of [3, 1, 10, 10]) {
+      const args = { query: 'thimble', limit, ...(cursor === null ? {} : { cursor }) };
+      const page: { items: { text: string }[]; next_cursor: string | null } = await call(
+        'slack_search_messages',
+        args,
+      );
+      expect(page.items.length).toBeLessThanOrEqual(limit);
+      found.push(...page.items.map(({ text }) => text));
+      cursor = page.next_cursor;
+    }
+    expect(found).toEqual([6, 5, 4, 3, 2, 1, 0].map((count) => `thimble ${count}`));
+    expect(cursor).toBeNull();
+  });
+
   it('finds people by name over the whole directory, and by address', async () => {
     const found = await all<{ name: string }>('slack_find_users', { query: '@Grace', limit: 1 });
     expect(found.map(({ name }) => name)).toEqual(['grace0', 'grace150', 'grace300']);

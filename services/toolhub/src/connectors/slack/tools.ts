@@ -21,6 +21,7 @@ import { listReceivedMessages } from './received.ts';
 const TEXT_LENGTH_MAX = 40_000;
 const BLOCKS_MAX = 50;
 const SEARCH_PAGES_MAX = 100;
+const SEARCH_COUNT_MAX = 100;
 
 const timestamp = (description: string) => vendorId(description, '^[0-9]{1,12}\\.[0-9]{6}$');
 const moment = (description: string) =>
@@ -28,7 +29,12 @@ const moment = (description: string) =>
     pattern: '^[0-9]{1,12}(\\.[0-9]{1,6})?$',
     description: `${description} Unix seconds or a ts.`,
   });
-const pageCursor = Type.Object({ page: Type.Integer({ minimum: 2, maximum: SEARCH_PAGES_MAX }) });
+/** Slack counts in pages, so where a search goes on depends on how large they are; `skip` of the page were given already. */
+const searchCursor = Type.Object({
+  page: Type.Integer({ minimum: 1, maximum: SEARCH_PAGES_MAX }),
+  count: Type.Optional(Type.Integer({ minimum: 1, maximum: SEARCH_COUNT_MAX })),
+  skip: Type.Optional(Type.Integer({ minimum: 0, maximum: SEARCH_COUNT_MAX })),
+});
 
 export function slackTools(): ToolDefinition[] {
   return [
@@ -137,15 +143,19 @@ const searchMessages = defineTool({
     }),
   ),
   async run({ query, limit, cursor }, context: SlackContext) {
-    const page = decodeCursor(pageCursor, cursor)?.page ?? 1;
+    const { page = 1, count = limit, skip = 0 } = decodeCursor(searchCursor, cursor) ?? {};
     const { body } = await callSlack(context, {
       path: '/search.messages',
-      query: { query, count: limit, page, sort: 'timestamp', sort_dir: 'desc' },
+      query: { query, count, page, sort: 'timestamp', sort_dir: 'desc' },
     });
     const found = shape.object(shape.object(body).messages);
     const pages = Math.min(countOrNull(fieldsOf(found.paging).pages) ?? 1, SEARCH_PAGES_MAX);
+    const matches = listOf(found.matches);
+    const end = skip + limit;
+    const next =
+      end < matches.length ? { page, count, skip: end } : page < pages ? { page: page + 1, count } : null;
     return {
-      items: listOf(found.matches).map((value) => {
+      items: matches.slice(skip, end).map((value) => {
         const match = shape.object(value);
         const { id, name } = fieldsOf(match.channel);
         return {
@@ -158,7 +168,7 @@ const searchMessages = defineTool({
           permalink: textOrNull(match.permalink),
         };
       }),
-      next_cursor: page < pages ? encodeCursor({ page: page + 1 }) : null,
+      next_cursor: next === null ? null : encodeCursor(next),
     };
   },
 });
