@@ -7,7 +7,6 @@ const ALIASES: Readonly<Record<string, string>> = {
   cp949: 'euc-kr',
   cp950: 'big5',
   'iso-8859-8-i': 'iso-8859-8',
-  'utf-16': 'utf-16be',
   'x-mac-roman': 'macintosh',
 };
 const UNNAMED: ReadonlySet<string> = new Set(['', 'us-ascii', 'ascii', 'unknown-8bit', 'utf8', 'utf-8']);
@@ -32,7 +31,12 @@ function decodeCharset(bytes: Uint8Array, charset: string): string {
       return new TextDecoder(charset.startsWith('utf') ? 'utf-8' : 'windows-1252').decode(bytes, options);
     }
   }
-  return decoderOf(charset).decode(bytes, options);
+  return decoderOf(charset === 'utf-16' ? byteOrderOf(bytes) : charset).decode(bytes, options);
+}
+
+/** Its mark at the beginning says which byte of a pair comes first; without one it is the higher (RFC 2781 4.3). */
+function byteOrderOf([first, second]: Uint8Array): string {
+  return first === 0xff && second === 0xfe ? 'utf-16le' : 'utf-16be';
 }
 
 function decoderOf(charset: string): InstanceType<typeof TextDecoder> {

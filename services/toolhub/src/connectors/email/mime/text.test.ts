@@ -56,6 +56,10 @@ describe('text of parts', () => {
     ['cp932', Buffer.from([0x93, 0xfa]), '日'],
     ['x-unknown', Buffer.from('gr\xfcn', 'latin1'), 'grün'],
     ['utf-8', Buffer.from([0x61, 0xc3]), 'a'],
+    ['utf-16', Buffer.from([0xff, 0xfe, 0x67, 0, 0xfc, 0]), 'gü'],
+    ['utf-16', Buffer.from([0xfe, 0xff, 0, 0x67, 0, 0xfc]), 'gü'],
+    ['utf-16', Buffer.from([0, 0x67, 0, 0xfc]), 'gü'],
+    ['utf-16le', Buffer.from([0xff, 0xfe, 0x67, 0]), 'g'],
   ])('in %s', (charset, bytes, text) => {
     expect(decodeText(bytes, part({ charset }))).toBe(text);
   });
