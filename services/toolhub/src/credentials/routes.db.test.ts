@@ -207,6 +207,22 @@ describe('PUT /api/credentials/:platform', () => {
       expect(put.body.errors.length, JSON.stringify(body)).toBeGreaterThan(0);
       expect(put.text).not.toContain('secret-password');
     }
+    for (const from of ['Ada', 'ada@', 'a@example.com, b@example.com', 'Team: a@example.com;', '<>']) {
+      const body = { ...mail('mail.example'), from };
+      const put = await request('PUT', '/api/credentials/email?verify=false', { body });
+      expect(put, from).toMatchObject({
+        status: 422,
+        body: {
+          errors: [
+            {
+              pointer: '/from',
+              code: 'invalid_format',
+              detail: expect.stringMatching(/^Must be one e-mail address/),
+            },
+          ],
+        },
+      });
+    }
     expect((await request('PUT', '/api/credentials/myspace', { body: {} })).status).toBe(404);
     expect(
       (await request('PUT', '/api/credentials/telegram?verify=maybe', { body: { bot_token: TOKEN } })).status,

@@ -6,7 +6,7 @@ export interface Mailbox {
 }
 
 const ADDRESS_LENGTH_MAX = 320;
-const ENTRY_LENGTH_MAX = 512;
+export const ENTRY_LENGTH_MAX = 512;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a line break here would start another header.
 const CONTROL = /[\u0000-\u001f\u007f\u2028\u2029]/;
 const ADDRESS = /^[^\s<>"(),:;@\\[\]]+@[^\s<>"(),:;@\\[\]]+$/u;

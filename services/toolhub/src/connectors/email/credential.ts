@@ -1,10 +1,15 @@
 import { type Static, type TProperties, Type } from 'typebox';
+import Format from 'typebox/format';
 import { momentOf } from '../vendor-api/moment.ts';
-import { parseAddress } from './addresses.ts';
+import { ENTRY_LENGTH_MAX, parseAddress } from './addresses.ts';
 
 // Control characters would end a line of IMAP or SMTP, or a field of the OAuth mechanisms (\x01).
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters to keep out.
 const PLAIN_TEXT = /^[^\u0000-\u001f\u007f]+$/.source;
+
+/** What can stand in the header `From`: without it no mail could be sent, and nobody would know before the first. */
+const SENDER_FORMAT = 'sender';
+Format.Set(SENDER_FORMAT, (entry) => parseAddress(entry) !== undefined);
 
 const text = (maxLength: number, description: string) =>
   Type.String({ minLength: 1, maxLength, pattern: PLAIN_TEXT, description });
@@ -32,7 +37,13 @@ export const emailCredentialSchema = closed(
   {
     imap: server,
     smtp: server,
-    from: text(512, 'Sender, as `a@example.com` or `Name <a@example.com>`.'),
+    from: Type.String({
+      minLength: 1,
+      maxLength: ENTRY_LENGTH_MAX,
+      format: SENDER_FORMAT,
+      'x-mismatch': 'Must be one e-mail address, as a@example.com or Name <a@example.com>.',
+      description: 'Sender, as `a@example.com` or `Name <a@example.com>`.',
+    }),
     refresh_token: Type.Optional(text(16_384, 'Renews the access tokens.')),
     expires_at: Type.Optional(
       Type.String({ format: 'date-time', description: 'When the access tokens expire.' }),
