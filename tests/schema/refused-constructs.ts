@@ -1,4 +1,4 @@
-/** What Citus 13 refused when it was tried, by a pattern that finds it in the text of a store, and what to write instead. */
+/** What Citus 13 refused, or answered wrongly, when it was tried, by a pattern that finds it in the text of a store, and what to write instead. */
 export const REFUSED_CONSTRUCTS: Readonly<Record<string, { pattern: RegExp; instead: string }>> = {
   'moment of the clock': {
     pattern: /\bclock_timestamp\(\)/gi,
@@ -25,6 +25,12 @@ export const REFUSED_CONSTRUCTS: Readonly<Record<string, { pattern: RegExp; inst
     pattern:
       /\bunnest\((?:[^()]|\([^()]*\))*\)(?:(?!;|`)[\s\S]){0,400}?\bfor (?:update|share|no key update|key share)\b/gi,
     instead: 'name the tenant (tenant_id = $1), one tenant for each statement',
+  },
+  'count of an insert that selects': {
+    // Rows that were in the way are counted, too, where what is inserted passes through the first server.
+    pattern:
+      /\browCount\b[^`;]{0,200}`\s*insert into(?:(?!`|\breturning\b)[\s\S])*?\bselect\b(?:(?!`|\breturning\b)[\s\S])*?\bon conflict\b(?:(?!`|\breturning\b)[\s\S])*`/gi,
+    instead: 'returning, and the number of rows that came back',
   },
 };
 

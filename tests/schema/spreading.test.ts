@@ -59,6 +59,10 @@ describe('each construct is found', () => {
       'lock over many tenants',
       'select * from payments p join unnest($1::text[]) as k (id) using (id) for update of p',
     ],
+    [
+      'count of an insert that selects',
+      'const { rowCount } = await tx.query(`insert into t (a) select $1 where true on conflict do nothing`',
+    ],
   ])('%s', (construct, sql) => {
     expect(countConstructs(sql)).toEqual({ [construct]: 1 });
   });
@@ -68,6 +72,13 @@ describe('each construct is found', () => {
       countConstructs(`select * from payments where tenant_id = $1 and id = $2 for update;
         update jobs set ready_at = statement_timestamp() where id = $1; select pg_notify($1, $2)`),
     ).toEqual({});
+    for (const insert of [
+      'values ($1) on conflict do nothing',
+      'select $1 where true on conflict do nothing returning a',
+    ])
+      expect(
+        countConstructs(`const { rowCount } = await tx.query(\`insert into t (a) ${insert}\`, [1])`),
+      ).toEqual({});
   });
 });
 

@@ -245,12 +245,13 @@ export async function markNotified(
      where customer_id = $1 and month = $2`,
     [customerId, month, limit, percent],
   );
-  const { rowCount } = await tx.query(
+  // By what came back: where tables are spread, the count has rows that were there before, too.
+  const { rows } = await tx.query(
     `insert into told_thresholds (customer_id, month, calls_limit, percent)
      select $1, $2, $3, $4
      where (select count(*) from told_thresholds where customer_id = $1 and month = $2) < $5
-     on conflict do nothing`,
+     on conflict do nothing returning percent`,
     [customerId, month, limit, percent, told.toldMax],
   );
-  return rowCount === 1;
+  return rows.length === 1;
 }
