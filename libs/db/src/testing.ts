@@ -117,6 +117,8 @@ async function createSpreadDatabase(
     database,
     async drop() {
       await database.close();
+      // Each server has a process of Citus in every database, and those of others visit it: while nobody may connect, none comes back.
+      await onEach(`alter database ${name} allow_connections false`);
       await onEach(`drop database if exists ${name} with (force)`);
     },
   };
