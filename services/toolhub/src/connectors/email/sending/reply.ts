@@ -1,13 +1,13 @@
-import type { FetchMessageObject, ImapFlow, MessageAddressObject } from 'imapflow';
+import type { MessageAddressObject } from 'imapflow';
 import { ConnectorError, type ToolContext } from '../../connector.ts';
 import { formatMailbox, oneLine, parseAddress, sameAddress } from '../addresses.ts';
 import type { ConnectionShares } from '../connection-shares.ts';
 import type { EmailCredential } from '../credential.ts';
-import { noSuchMessage, openFolder } from '../imap/mailbox.ts';
+import { openFolder } from '../imap/mailbox.ts';
 import type { ImapPool } from '../imap/pool.ts';
-import { mendHeaders } from '../mime/eight-bit-headers.ts';
-import { MESSAGE_ID, unfold } from '../mime/header-fields.ts';
+import { MESSAGE_ID } from '../mime/header-fields.ts';
 import { composeMail, RECIPIENTS_MAX, SUBJECT_LENGTH_MAX } from './compose.ts';
+import { fetchOriginal, type Original } from './original.ts';
 import { afterSending, fileCopy } from './sent-folder.ts';
 import { type SentMail, sendMail } from './smtp.ts';
 
@@ -23,7 +23,8 @@ type EmailContext = ToolContext<EmailCredential>;
 
 /** Threads grow without end; clients need the root and the nearest messages only (RFC 5322 3.6.4). */
 const REFERENCES_MAX = 20;
-const HEADERS_READ_MAX = 64 * 1024;
+const RECIPIENTS_UNKNOWN =
+  'the header of the message is too long to read who got it; whoever sent it can be answered alone';
 
 export async function replyToMessage(
   pool: ImapPool,
@@ -38,7 +39,7 @@ export async function replyToMessage(
   const mail = composeMail({
     from: context.credential.from,
     ...recipientsOf(original, { own: context.credential.from, replyAll: args.reply_all ?? false }),
-    subject: replySubject(original.envelope?.subject ?? ''),
+    subject: replySubject(original.envelope.subject ?? ''),
     ...(args.text === undefined ? {} : { text: args.text }),
     ...(args.html === undefined ? {} : { html: args.html }),
     ...threadOf(original),
@@ -49,15 +50,6 @@ export async function replyToMessage(
   const afterwards = afterSending(context);
   const flagged = await markAnswered(pool, args, afterwards);
   return { ...sent, flagged, folder: await fileCopy(pool, mail, afterwards) };
-}
-
-async function fetchOriginal(client: ImapFlow, { folder, uid }: ReplyArguments): Promise<FetchMessageObject> {
-  await openFolder(client, folder, { readOnly: true });
-  const query = { uid: true, envelope: true, headers: ['references', 'in-reply-to'] };
-  const fetched = await client.fetchOne(String(uid), query, { uid: true });
-  if (!fetched) throw noSuchMessage(folder, uid);
-  await mendHeaders(client, [fetched]);
-  return fetched;
 }
 
 /** The mail has left by now: that its original could not be marked must not look like a failure to send. */
@@ -85,20 +77,23 @@ function mailboxesOf(list: readonly MessageAddressObject[] | undefined): string[
 }
 
 function recipientsOf(
-  { envelope }: FetchMessageObject,
+  { envelope, hasRecipients }: Original,
   { own, replyAll }: { own: string; replyAll: boolean },
 ): { to: string[]; cc: string[] } {
   const ownAddress = parseAddress(own)?.address ?? '';
   const isOwn = (entry: string) => sameAddress(parseAddress(entry)?.address ?? '', ownAddress);
-  const answerTo = mailboxesOf(envelope?.replyTo);
-  const sender = answerTo.length > 0 ? answerTo : mailboxesOf(envelope?.from);
+  const answerTo = mailboxesOf(envelope.replyTo);
+  const sender = answerTo.length > 0 ? answerTo : mailboxesOf(envelope.from);
+  const isOwnMail = sender.every(isOwn);
+  if (!hasRecipients && (replyAll || (isOwnMail && sender.length > 0)))
+    throw new ConnectorError('invalid_arguments', RECIPIENTS_UNKNOWN);
   // Whoever answers a mail of their own goes on writing to those who got it, as in every mail program.
-  const others = sender.every(isOwn) ? mailboxesOf(envelope?.to).filter((entry) => !isOwn(entry)) : [];
+  const others = isOwnMail ? mailboxesOf(envelope.to).filter((entry) => !isOwn(entry)) : [];
   const to = others.length > 0 ? others : sender;
   if (to.length === 0) throw new ConnectorError('invalid_arguments', 'the message has no sender to reply to');
   if (!replyAll) return { to, cc: [] };
   const seen = [ownAddress, ...to.map((entry) => parseAddress(entry)?.address ?? '')];
-  const cc = [...mailboxesOf(envelope?.to), ...mailboxesOf(envelope?.cc)].filter((entry) => {
+  const cc = [...mailboxesOf(envelope.to), ...mailboxesOf(envelope.cc)].filter((entry) => {
     const address = parseAddress(entry)?.address ?? '';
     if (seen.some((known) => sameAddress(known, address))) return false;
     seen.push(address);
@@ -118,10 +113,9 @@ export function replySubject(subject: string): string {
   return /^re(\[\d+\])?:/i.test(line) ? line : `Re: ${line}`;
 }
 
-function threadOf({ envelope, headers }: FetchMessageObject): { inReplyTo?: string; references?: string[] } {
-  const messageId = envelope?.messageId?.match(MESSAGE_ID)?.[0];
+function threadOf({ envelope, fields }: Original): { inReplyTo?: string; references?: string[] } {
+  const messageId = envelope.messageId?.match(MESSAGE_ID)?.[0];
   if (messageId === undefined) return {};
-  const fields = unfold(headers?.toString('latin1', 0, HEADERS_READ_MAX) ?? '');
   const earlier =
     fields.get('references')?.match(MESSAGE_ID) ?? fields.get('in-reply-to')?.match(MESSAGE_ID) ?? [];
   const [root, ...rest] = [...earlier.filter((id) => id !== messageId), messageId];

@@ -1,0 +1,79 @@
+// Replies to messages whose headers are longer than those of most.
+import { simpleParser } from 'mailparser';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Connector, ToolContext } from '../../connector.ts';
+import { closeTestContexts, testContext } from '../../test/tool-runner.ts';
+import { createEmailConnector } from '../connector.ts';
+import type { EmailCredential } from '../credential.ts';
+import { type InProcessMailServer, startInProcessMail } from '../test/in-process-mail-server.ts';
+import { callerOf, findArrived, plainMail } from '../test/mail-setup.ts';
+
+const USERS = { 'bob@mail.test': 'pass-b' };
+const CROWD = Array.from({ length: 600 }, (_, index) => `${'p'.repeat(120)}${index}@crowd.test`).join(
+  ',\r\n ',
+);
+
+describe('a reply', () => {
+  let mail: InProcessMailServer;
+  let connector: Connector;
+
+  beforeAll(async () => {
+    mail = await startInProcessMail({ users: USERS });
+  });
+  beforeEach(() => {
+    connector = createEmailConnector();
+    mail.received.length = 0;
+  });
+  afterEach(async () => {
+    await connector.close?.();
+    await closeTestContexts();
+  });
+  afterAll(() => mail.stop());
+
+  function context(): ToolContext<EmailCredential> {
+    const server = (port: number) => ({
+      ...{ host: '127.0.0.1', port, secure: false, user: 'bob@mail.test', password: 'pass-b' },
+    });
+    const credential = { imap: server(mail.imapPort), smtp: server(mail.smtpPort), from: 'bob@mail.test' };
+    const allow = [`127.0.0.1:${mail.imapPort}`, `127.0.0.1:${mail.smtpPort}`];
+    return testContext({ platform: 'email', credential, allow }) as ToolContext<EmailCredential>;
+  }
+
+  async function replyTo(raw: string, wanted: object, args: object = {}): Promise<void> {
+    mail.imap.appendMessage('INBOX', [], false, raw);
+    const { uid } = await findArrived(connector, context(), { ...wanted });
+    await callerOf(connector)(
+      'email_reply_message',
+      { folder: 'INBOX', uid, text: 'thanks', ...args },
+      context(),
+    );
+  }
+
+  it('reaches who wrote to more people than an envelope may name, in the thread', async () => {
+    const raw = plainMail('=?utf-8?Q?gr=C3=BCn?=')
+      .replace('To: bob@mail.test', `To: ${CROWD}`)
+      .replace('someone@else.test', 'announcer@else.test')
+      .replace(/Message-ID: .*/, 'References: <root@else.test>\r\nMessage-ID: <crowd@else.test>');
+    await replyTo(raw, { from: 'announcer@else.test' });
+    expect(mail.received).toMatchObject([{ to: ['announcer@else.test'] }]);
+    const sent = await simpleParser(mail.received[0]?.raw ?? '');
+    expect([sent.subject, sent.inReplyTo]).toEqual(['Re: grün', '<crowd@else.test>']);
+    expect(sent.references).toEqual(['<root@else.test>', '<crowd@else.test>']);
+    const toAll = replyTo(raw, { from: 'announcer@else.test' }, { reply_all: true });
+    await expect(toAll).rejects.toMatchObject({
+      code: 'invalid_arguments',
+      message: expect.stringContaining('too long to read who got it'),
+    });
+    expect(mail.received).toHaveLength(1);
+  });
+
+  it('does not go to its own writer where nobody can tell who got the message', async () => {
+    const raw = plainMail('mine')
+      .replace('To: bob@mail.test', `To: ${CROWD}`)
+      .replace('Someone <someone@else.test>', 'bob@mail.test');
+    await expect(replyTo(raw, { from: 'bob@mail.test' })).rejects.toMatchObject({
+      code: 'invalid_arguments',
+    });
+    expect(mail.received).toEqual([]);
+  });
+});
