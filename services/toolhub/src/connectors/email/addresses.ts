@@ -7,6 +7,8 @@ export interface Mailbox {
 
 const ADDRESS_LENGTH_MAX = 320;
 export const ENTRY_LENGTH_MAX = 512;
+/** As much of a name as fits beside the longest address, also where a backslash stands before each character. */
+const NAME_CUT_LENGTH = 90;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a line break here would start another header.
 const CONTROL = /[\u0000-\u001f\u007f\u2028\u2029]/;
 const ADDRESS = /^[^\s<>"(),:;@\\[\]]+@[^\s<>"(),:;@\\[\]]+$/u;
@@ -29,6 +31,16 @@ export function parseAddress(entry: string): Mailbox | undefined {
 export function formatMailbox({ name, address }: Mailbox): string {
   const plain = oneLine(name);
   if (plain === '' || plain === address) return address;
+  const entry = entryOf(plain, address);
+  return entry.length <= ENTRY_LENGTH_MAX ? entry : entryOf(cutName(plain), address);
+}
+
+function cutName(name: string): string {
+  // A cut may part the two halves of a character.
+  return name.slice(0, NAME_CUT_LENGTH).toWellFormed().trimEnd();
+}
+
+function entryOf(plain: string, address: string): string {
   // Everything that structures a list of addresses must stay inside quotes when it is part of a name.
   const quoted = /^[\p{L}\p{N} !#$%&'*+/=?^_`{|}~-]*$/u.test(plain)
     ? plain

@@ -76,4 +76,16 @@ describe('a reply', () => {
     });
     expect(mail.received).toEqual([]);
   });
+
+  it.each([
+    ['plain', 'Long Name '.repeat(60)],
+    ['quoted', `"${'a, b. '.repeat(100)}"`],
+  ])('reaches a sender with a display name that is too long for an entry: %s', async (kind, name) => {
+    const address = `named-${kind}@else.test`;
+    await replyTo(plainMail('named').replace('Someone <someone@else.test>', `${name} <${address}>`), {
+      from: address,
+    });
+    expect(mail.received).toMatchObject([{ to: [address] }]);
+    expect(mail.received[0]?.raw).toMatch(kind === 'plain' ? /To: Long Name Long/ : /To: "a, b\. a/);
+  });
 });
