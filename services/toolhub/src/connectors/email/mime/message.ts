@@ -40,7 +40,7 @@ export const attachmentSchema = Type.Object(
     part_id: Type.String(),
     filename: Type.Union([Type.String(), Type.Null()]),
     content_type: Type.String(),
-    size: Type.Integer({ description: 'Bytes after decoding; an estimate for quoted-printable.' }),
+    size: Type.Integer({ description: 'Bytes after decoding; until its end was read, an estimate for quoted-printable and base64.' }),
   },
   { additionalProperties: false },
 );
@@ -111,8 +111,8 @@ export function readHead(fetched: FetchMessageObject, folder: string): MessageHe
 const BASE64_LINE = 76;
 
 /**
- * Bytes of a part after decoding. For base64 the length of the lines is the usual one, and `ending` (the last
- * characters of the part) tells the padding, which makes the number exact.
+ * Bytes of a part after decoding, as far as can be told without reading it. For base64 the lines are taken to have the usual
+ * length, and `ending` (the last characters of the part) tells the padding: the number is exact where they have.
  */
 export function decodedBytes({ encoding, encodedBytes }: LeafPart, ending: string): number {
   if (encoding !== 'base64') return encodedBytes;
