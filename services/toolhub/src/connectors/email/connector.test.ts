@@ -337,6 +337,7 @@ describe('attachments that are made to hurt', () => {
     const parts = attachment('application/zip', 'base64', 'UEsDBA==').repeat(300);
     const message = await read('a crowd of parts', MIXED, `${parts}--b--\r\n`);
     expect(message.attachments).toHaveLength(100);
+    expect(message.truncated).toBe(true);
   });
 });
 

@@ -5,7 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { SHARE_LIMITS } from './connection-shares.ts';
 import { createEmailConnector } from './connector.ts';
 import { TEXT_LENGTH_MAX } from './mime/html-text.ts';
-import { ATTACHMENT_PAGE_BYTES_MAX } from './reading/read.ts';
+import { PARTS_MAX } from './mime/mime-tree.ts';
+import { ATTACHMENT_PAGE_BYTES_MAX, ATTACHMENTS_LISTED_MAX } from './reading/read.ts';
 import { UIDS_MAX } from './schemas.ts';
 import { ATTACHMENT_BYTES_TOTAL_MAX, RECIPIENTS_MAX } from './sending/compose.ts';
 
@@ -41,6 +42,8 @@ describe('the fact sheet of e-mail', () => {
       'connections of all customers': SHARE_LIMITS.total,
       'connections of one customer, IMAP or SMTP': SHARE_LIMITS.perOwner,
       'text or HTML of a message, bytes': TEXT_LENGTH_MAX,
+      'attachments of a message that are listed': ATTACHMENTS_LISTED_MAX,
+      'parts of a message that are looked at': PARTS_MAX,
       'page of an attachment, bytes': ATTACHMENT_PAGE_BYTES_MAX,
       'attachments that are sent, bytes': ATTACHMENT_BYTES_TOTAL_MAX,
       'recipients of a message': RECIPIENTS_MAX,

@@ -40,7 +40,10 @@ export const attachmentSchema = Type.Object(
     part_id: Type.String(),
     filename: Type.Union([Type.String(), Type.Null()]),
     content_type: Type.String(),
-    size: Type.Integer({ description: 'Bytes after decoding; until its end was read, an estimate for quoted-printable and base64.' }),
+    size: Type.Integer({
+      description:
+        'Bytes after decoding; until its end was read, an estimate for quoted-printable and base64.',
+    }),
   },
   { additionalProperties: false },
 );
@@ -51,7 +54,9 @@ export const messageSchema = Type.Object(
     text: Type.Union([Type.String(), Type.Null()]),
     html: Type.Union([Type.String(), Type.Null()]),
     attachments: Type.Array(attachmentSchema),
-    truncated: Type.Boolean({ description: 'Whether text or html was longer than what is shown.' }),
+    truncated: Type.Boolean({
+      description: 'Whether text, html or the list of attachments is longer than what is shown.',
+    }),
   },
   { additionalProperties: false },
 );

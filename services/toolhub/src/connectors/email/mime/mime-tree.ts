@@ -1,6 +1,7 @@
 import type { MessageStructureObject } from 'imapflow';
 
-const PARTS_MAX = 200;
+/** How many parts of one message are looked at, those that only hold others included. */
+export const PARTS_MAX = 200;
 const BODY_PARTS_MAX = 10;
 const FILENAME_LENGTH_MAX = 255;
 const NAME_READ_MAX = 4_096;
@@ -24,11 +25,14 @@ export interface MimeTree {
   attachments: LeafPart[];
   /** A message of one part answers to `TEXT` on every server, to its part number only on most. */
   isSinglePart: boolean;
+  /** Whether there are parts that nobody looked at. */
+  isCut: boolean;
 }
 
 /** Sorts the leaves of a message: what is read as its body, and what is attached. Forwarded messages stay closed. */
 export function readMimeTree(root: MessageStructureObject): MimeTree {
-  const tree: MimeTree = { text: [], html: [], attachments: [], isSinglePart: !isMultipart(root) };
+  const isSinglePart = !isMultipart(root);
+  const tree: MimeTree = { text: [], html: [], attachments: [], isSinglePart, isCut: false };
   const waiting = [root];
   for (let visited = 0; visited < PARTS_MAX; visited += 1) {
     const node = waiting.shift();
@@ -36,6 +40,7 @@ export function readMimeTree(root: MessageStructureObject): MimeTree {
     if (isMultipart(node)) waiting.unshift(...(node.childNodes ?? []));
     else sortLeaf(node, tree);
   }
+  tree.isCut = waiting.length > 0;
   return tree;
 }
 

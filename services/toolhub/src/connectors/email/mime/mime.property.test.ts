@@ -9,7 +9,7 @@ import { composeMail } from '../sending/compose.ts';
 import { replySubject } from '../sending/reply.ts';
 import { textOfHtml } from './html-text.ts';
 import { decodedBytes } from './message.ts';
-import { readMimeTree, safeFilename } from './mime-tree.ts';
+import { PARTS_MAX, readMimeTree, safeFilename } from './mime-tree.ts';
 import { createTransferDecoder } from './transfer-decoder.ts';
 
 function decodeInPieces(encoded: Buffer, encoding: string, sizes: readonly number[]): Buffer {
@@ -227,6 +227,13 @@ describe('what strangers name', () => {
       type: 'multipart/mixed',
       childNodes: Array(10_000).fill({ type: 'image/png', part: '1' }),
     };
-    expect(readMimeTree(wide as never).attachments.length).toBeLessThanOrEqual(200);
+    const read = readMimeTree(wide as never);
+    expect(read.attachments.length).toBeLessThanOrEqual(PARTS_MAX);
+    expect(read.isCut).toBe(true);
+    const whole = { ...wide, childNodes: wide.childNodes.slice(0, PARTS_MAX - 1) };
+    expect(readMimeTree(whole as never)).toMatchObject({
+      isCut: false,
+      attachments: { length: PARTS_MAX - 1 },
+    });
   });
 });

@@ -19,7 +19,7 @@ const ATTACHMENT_CHUNK_BYTES = 512 * 1024;
 /** Beyond this no attachment is followed: mail servers take messages of 25 to 150 MB. */
 const ATTACHMENT_ENCODED_BYTES_MAX = 200 * 1024 * 1024;
 /** How many attachments of one message are listed. */
-const ATTACHMENTS_MAX = 100;
+export const ATTACHMENTS_LISTED_MAX = 100;
 const ENDING_BYTES = 8;
 
 export const ATTACHMENT_PAGE_BYTES_MAX = 4 * 1024 * 1024;
@@ -46,9 +46,14 @@ export function getMessage(
       text: text?.value ?? null,
       html: shownHtml?.value ?? null,
       attachments: await listAttachments(client, args.uid, tree),
-      truncated: text?.truncated === true || shownHtml?.truncated === true,
+      truncated: text?.truncated === true || shownHtml?.truncated === true || lacksParts(tree),
     };
   });
+}
+
+/** Whether there are attachments, or parts that might be one, that the list does not have. */
+function lacksParts({ attachments, isCut }: MimeTree): boolean {
+  return isCut || attachments.length > ATTACHMENTS_LISTED_MAX;
 }
 
 async function asText(html: PlainText | null): Promise<PlainText | null> {
@@ -112,7 +117,7 @@ async function readBody(
 }
 
 async function listAttachments(client: ImapFlow, uid: number, tree: MimeTree): Promise<Attachment[]> {
-  const parts = tree.attachments.slice(0, ATTACHMENTS_MAX);
+  const parts = tree.attachments.slice(0, ATTACHMENTS_LISTED_MAX);
   const endings = await fetchEndings(
     client,
     uid,
