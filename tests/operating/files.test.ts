@@ -135,6 +135,24 @@ test('what the compose file takes from the environment is told, and secrets besi
   expect(secret(read('.dockerignore'))).toEqual(secret(read('.gitignore')));
 });
 
+test('files that settings of Payments name have a place in its containers, and are told', () => {
+  const config = read('services/payments/src/config.ts');
+  const ofFiles = [
+    ...config.matchAll(/settings\.(?:pathOfFile|jsonFile|certificates|privateKey)\(\s*'(\w+)'/g),
+  ];
+  expect(ofFiles.length).toBeGreaterThan(3);
+  const [compose, guide] = [read('deploy/compose.yaml'), read('deploy/README.md')];
+  for (const [, name] of ofFiles) {
+    expect(compose).toContain(`  ${name}: \${${name}:-}\n`);
+    // Once for containers, and once for units, whose service cannot enter the folder of the settings.
+    expect(guide.split(`\`${name}\``).length - 1, name).toBeGreaterThanOrEqual(2);
+  }
+  for (const role of ['api', 'worker'])
+    expect(compose).toMatch(
+      new RegExp(`PAYMENTS_ROLE: ${role}\\b.*\\n +volumes: \\["./bank:/run/bank:ro"\\]`),
+    );
+});
+
 test('images, units and the compose file give a service the memory that it has when it is started here', () => {
   const [usual, ofWorkers] = [false, true].map((works) => memoryFlags({ works }).join(' '));
   const settings = Object.entries(memorySettings).map(([name, value]) => `${name}=${value}`);
