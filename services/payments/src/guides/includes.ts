@@ -26,7 +26,8 @@ const eventMeanings: Readonly<Record<EventType, string>> = {
   'payment.processing': 'It was handed to its rail.',
   'payment.completed': 'The money has arrived.',
   'payment.failed': 'It failed, and nobody was paid; `failure` says why.',
-  'payment.returned': 'The receiving bank sent the money back after the payment was completed.',
+  'payment.returned':
+    'A bank, of its source or of its destination, sent the payment back after it was completed.',
   'payment.canceled': 'It was canceled before it left.',
   'payment.owed':
     'It had failed and was refunded, and then its debit came back too: its source owes the amount.',
@@ -160,7 +161,7 @@ export function paymentsIncludes(config: PaymentsConfig): Record<string, string>
     settings: settingsTable(),
     sdk_methods: methodsTable(),
     ...stateIncludes(),
-    ...railIncludes(),
+    ...railIncludes(config.rails.ach),
     ...sandboxIncludes(config),
     ...networkCodeIncludes(),
   };

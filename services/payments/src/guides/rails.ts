@@ -71,7 +71,16 @@ function windowsTable(): string {
   );
 }
 
-export function railIncludes(): Record<string, string> {
+/** Ordinary returns come within two banking days. */
+const RETURNS_BANKING_DAYS = 2;
+
+function whenGood(holdDays: number): string {
+  if (holdDays === 0) return 'settled';
+  const later = `settled, and ${holdDays} banking ${holdDays === 1 ? 'day' : 'days'} later`;
+  return holdDays < RETURNS_BANKING_DAYS ? later : `${later}, when its ordinary returns can no longer come`;
+}
+
+export function railIncludes({ debitHoldDays }: { debitHoldDays: number }): Record<string, string> {
   return {
     rails: markdownTable(
       ['Rail', 'Carries', 'Fee', 'Limit', 'Arrives'],
@@ -82,7 +91,7 @@ export function railIncludes(): Record<string, string> {
     ),
     windows: windowsTable(),
     window_margin: `${ach.marginMinutes} minutes`,
-    debit_hold: `${ach.debitHoldBankingDays} banking days`,
+    debit_is_good: whenGood(debitHoldDays),
     preferences: markdownTable(
       ['`prefer`', 'Chooses'],
       Object.entries(preferenceMeanings).map(([preference, meaning]) => [asCode(preference), meaning]),

@@ -34,9 +34,9 @@ const behaviourMeanings: Readonly<
 const outcomeMeanings: Readonly<Record<ForcedOutcome, string>> = {
   settle: 'Completes it now. A `pending` one passes through `processing`.',
   reject: 'The network refuses it: `failed`. `code` is optional.',
-  return: 'The receiving bank sends it back. `code` is needed, for example `R01`.',
+  return: 'A bank sends it back, over ACH. `code` is needed, for example `R01`.',
   notify_of_change:
-    'The bank corrects the account. `code` is needed, for example `C01`; the payment goes on.',
+    'The bank corrects the account, over ACH. `code` is optional, and `C01` where you give none; the payment goes on.',
 };
 
 /** Without a second try there is nothing that could settle. */

@@ -16,7 +16,7 @@ const statusMeanings: Readonly<Record<PaymentStatus, string>> = {
   canceled: 'Canceled by you before it left.',
   failed: 'Refused, or sent back before it settled. Nobody was paid.',
   completed: 'The money has arrived. Over ACH it may still be returned.',
-  returned: 'Sent back by the receiving bank after it was completed.',
+  returned: 'Sent back by the bank of its source or of its destination after it was completed.',
 };
 
 const moveMeanings: Readonly<Record<MoveName, string>> = {
@@ -25,7 +25,7 @@ const moveMeanings: Readonly<Record<MoveName, string>> = {
   canceled: 'you canceled it',
   refused: 'the rail refused it, and no other may try',
   settled: 'the rail settled it',
-  returned: 'the receiving bank sent it back',
+  returned: 'a bank sent it back',
 };
 
 const moneyMeanings: Readonly<Record<MoneyEffect, string>> = {

@@ -75,7 +75,7 @@ const outcomes: Record<ForcedOutcome, { summary: string; description: string; bo
   notify_of_change: {
     summary: "Let the bank correct a payment's account",
     description:
-      'Needs a code such as `C01`. The payment goes on; the payment method is corrected, and `payment_method.updated` is sent.',
+      'The code is `C01` unless you give another. The payment goes on; the payment method is corrected, and `payment_method.updated` is sent. Nothing happens before an entry of the payment has left.',
     bodyExample: { code: 'C01' },
   },
 };
