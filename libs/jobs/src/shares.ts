@@ -1,13 +1,19 @@
 import type { Job } from './store.ts';
-import type { Handler } from './worker.ts';
+
+/** Jobs that hold many items each. */
+export interface Items {
+  /** About how many a batch has. */
+  max: number;
+  of(job: Job): number;
+}
 
 /** How many jobs a batch takes, so that its items stay about within what the handler wants. */
 export class Shares {
-  readonly #items: Handler['items'];
+  readonly #items: Items | undefined;
   readonly #limit: number;
   #itemsPerJob = 1;
 
-  constructor({ items }: Pick<Handler, 'items'>, limit: number) {
+  constructor(items: Items | undefined, limit: number) {
     this.#items = items;
     this.#limit = limit;
   }

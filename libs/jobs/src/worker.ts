@@ -3,7 +3,7 @@ import { createOutage, leaveTrace, type Outage, parseTraceparent, runInTrace } f
 import type { JobMetrics } from './metrics.ts';
 import { Overlap } from './overlap.ts';
 import type { Schedule } from './schedule.ts';
-import { Shares } from './shares.ts';
+import { type Items, Shares } from './shares.ts';
 import {
   claimJobs,
   completeJobs,
@@ -38,7 +38,7 @@ export interface Handler {
    * For jobs that hold many items each: a batch has about as many jobs as make `max` items, by the size of those before,
    * and at least one. Without it the memory that a batch takes would grow with whoever makes the jobs.
    */
-  items?: { max: number; of(job: Job): number };
+  items?: Items;
   /** How many batches of this name one process works on at once: a number, or as many up to it as make the work faster. */
   concurrency?: number | { most: number };
   leaseMs?: number;
@@ -136,7 +136,7 @@ function createLane(handler: Handler, options: WorkerOptions): Lane {
   const leaseMs = handler.leaseMs ?? LEASE_MS;
   const limit = handler.batchMax ?? BATCH_MAX;
   const overlap = overlapOf(handler);
-  const shares = new Shares(handler, limit);
+  const shares = new Shares(handler.items, limit);
   const cron = options.cron?.find((entry) => entry.name === handler.name);
   const abort = new AbortController();
   const running = new Set<Promise<void>>();
