@@ -8,7 +8,7 @@ import { operator } from './operator/texts.ts';
 import { methods } from './payment-methods/texts.ts';
 import { newPayment, payment, payments, refusals } from './payments/texts.ts';
 import { sandbox } from './sandbox/texts.ts';
-import { invitation, signup } from './session/texts.ts';
+import { invitation, liveAccess, signup } from './session/texts.ts';
 import { settings } from './settings/texts.ts';
 import { team } from './team/texts.ts';
 import { webhooks } from './webhooks/texts.ts';
@@ -41,6 +41,7 @@ export const texts = {
   mode,
   navigation,
   account,
+  liveAccess,
   signup,
   invitation,
   home,

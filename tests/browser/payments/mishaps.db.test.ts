@@ -1,7 +1,7 @@
 // What goes wrong while somebody works: it is said at the place, recovered from by itself, and nothing is sent twice.
 import type { Browser as Chromium, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Harness, Instance } from '../../contract/payments/harness.ts';
+import { ADMIN_TOKEN, type Harness, type Instance } from '../../contract/payments/harness.ts';
 import { nextMail, openBrowser, PASSWORD, signUp, verifyAddress } from '../../contract/payments/person.ts';
 import { hasChromium, isDrawn, openPage, startChromium } from '../chromium.ts';
 import { startDashboard } from './rig.ts';
@@ -52,6 +52,36 @@ describe.runIf(hasChromium)('mishaps at the dashboard', { timeout: SLOW_MACHINE_
     );
     return rows[0]?.n ?? 0;
   }
+
+  test('[P-9.15] before live access is approved live pages say so and lead to it, and offer nothing that would be refused', async () => {
+    const page = await openAs(owner.cookie);
+    await page.goto('/dashboard/live/payments/new');
+    await page.getByText('Live payments need live access').waitFor();
+    expect(await page.getByLabel('Amount in USD').count()).toBe(0);
+    const banner = page.getByRole('alert').filter({ hasText: 'has no live access yet' });
+    const offered = page.getByRole('main').getByRole('button', { name: /^(Add|Make|New)/ });
+    for (const [path, empty] of [
+      ['payments', 'No payments yet'],
+      ['payment-methods', 'No payment methods yet'],
+      ['webhooks', 'No endpoints yet'],
+    ] as const) {
+      await page.goto(`/dashboard/live/${path}`);
+      await page.getByText(empty).waitFor();
+      await banner.waitFor();
+      expect([path, await offered.count()]).toEqual([path, 0]);
+      expect(await page.getByRole('link', { name: 'New payment' }).count()).toBe(0);
+    }
+    await banner.getByRole('link', { name: 'Ask for it in the settings.' }).click();
+    await page.getByRole('button', { name: 'Ask for live access' }).click();
+    await page.getByText('we are looking at your organisation').first().waitFor();
+    // Whoever waits hears of the answer on the page.
+    await page.goto('/dashboard/live/payment-methods');
+    const path = `/v1/admin/organisations/${owner.organisationId}/live_access`;
+    await dashboard.call('POST', path, { key: ADMIN_TOKEN, body: { approved: true } });
+    await page.getByRole('button', { name: 'Add payment method' }).first().waitFor();
+    expect(await banner.count()).toBe(0);
+    await page.context().close();
+  });
 
   test('[P-9.18] an answer that is lost is not mistaken for a refusal: sending again makes no second payment', async () => {
     const page = await openAs(owner.cookie);

@@ -1,12 +1,13 @@
 import { drafts, Loading, type NavigationGroup, ProblemView, Shell } from '@libs/ui';
 import { UnverifiedBanner } from '@libs/ui/account';
-import { Alert, Container } from '@mantine/core';
+import { Container } from '@mantine/core';
 import { Outlet, useNavigate } from '@tanstack/react-router';
 import { LineState, useLive } from '../api/live.ts';
 import { mode } from '../api/mode.ts';
 import { account } from '../session/account.tsx';
 import { Brand } from '../session/brand.tsx';
 import { useChangedRole } from '../session/changed-role.ts';
+import { LiveBanner } from '../session/needs-live-access.tsx';
 import { useFollowedSession, useRights } from '../session/session.ts';
 import { useSwitchedElsewhere } from '../session/switched-elsewhere.ts';
 import { AnotherOrganisationPanel } from '../settings/organisation-panels.tsx';
@@ -129,13 +130,5 @@ function Pages() {
     <LineState value={useLive()}>
       <Outlet />
     </LineState>
-  );
-}
-
-function LiveBanner() {
-  return (
-    <Alert color="brand" py={6} mb="md">
-      {texts.mode.liveBanner}
-    </Alert>
   );
 }

@@ -15,12 +15,12 @@ import {
 } from '@libs/ui';
 import { Badge, Button, Group, Modal, Paper } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import { Link } from '@tanstack/react-router';
 import { Fragment, type ReactNode, useState } from 'react';
 import { scopes } from '../../src/keys/key.ts';
 import { client, refresh, useList } from '../api/client.ts';
 import { mode } from '../api/mode.ts';
-import { useRights, useSession } from '../session/session.ts';
+import { NeedsLiveAccess } from '../session/needs-live-access.tsx';
+import { useRights } from '../session/session.ts';
 import { texts } from '../texts.ts';
 import { type ApiKey, KEYS_PATH, type KeyState, keyState, untilNextEnd } from './key.ts';
 import { NewKeyForm, RollKeyForm } from './key-forms.tsx';
@@ -32,10 +32,6 @@ const stateColors: Record<KeyState, string> = { active: 'brand', revoked: 'red',
 
 export function KeysPage() {
   const rights = useRights();
-  const session = useSession();
-  const liveAccess = session.data?.organisation?.live_access;
-  const isClosed = mode === 'live' && liveAccess !== 'approved';
-  const isAskedFor = liveAccess === 'requested';
   const [opened, { open, close }] = useDisclosure(false);
   const [token, setToken] = useState<string>();
   const create = (
@@ -47,24 +43,13 @@ export function KeysPage() {
     <Page
       title={words.title}
       lead={texts.mode[mode === 'test' ? 'testBanner' : 'liveBanner']}
-      actions={rights.write && !isClosed ? create : null}
+      actions={rights.write ? create : null}
     >
-      {!rights.write ? (
+      {rights.needsLiveAccess ? (
+        <NeedsLiveAccess icon="key" title={words.needLive} next={words.needLiveNext} />
+      ) : !rights.write ? (
         <Paper className="ui-panel">
           <Empty icon="key" title={words.viewer} next={words.viewerNext} />
-        </Paper>
-      ) : isClosed ? (
-        <Paper className="ui-panel">
-          <Empty
-            icon="key"
-            title={words.needLive}
-            next={isAskedFor ? words.liveAskedFor : words.needLiveNext}
-            action={
-              <Button component={Link} to="/settings">
-                {words.toSettings}
-              </Button>
-            }
-          />
         </Paper>
       ) : (
         <KeyList create={create} />

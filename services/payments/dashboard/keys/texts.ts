@@ -49,8 +49,6 @@ export const keys = {
   restrictHint: 'Leave all switched on for a key that may do everything.',
   needLive: 'Live keys need live access',
   needLiveNext: 'Ask for it in the settings; after a look at your organisation you can make live keys.',
-  liveAskedFor: 'Asked for; we are looking at your organisation.',
-  toSettings: 'To the settings',
   viewer: 'Viewers do not see keys',
   viewerNext: 'Ask an owner of your organisation to make you a developer.',
   version: 'API version',

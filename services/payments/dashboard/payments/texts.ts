@@ -144,6 +144,8 @@ export const newPayment = {
   metadata: 'Metadata',
   optional: 'Optional.',
   metadataHint: 'Optional. One key=value on each line.',
+  needLive: 'Live payments need live access',
+  needLiveNext: 'Ask for it in the settings; after a look at your organisation you can make live payments.',
   viewer: 'Viewers make no payments',
   viewerNext: 'Ask an owner of your organisation to make you a developer.',
   again: 'Filled in as in the payment',

@@ -1,4 +1,5 @@
 import { queryClient, useObject } from '../api/client.ts';
+import { mode } from '../api/mode.ts';
 import { POLL_MS } from '../api/polling.ts';
 import { SESSION_PATH } from '../api/shown-session.ts';
 import type { Role, Session } from '../api/types.ts';
@@ -30,19 +31,24 @@ export function enterSession(session: Session): void {
 const writers: readonly Role[] = ['owner', 'developer'];
 
 export interface Rights {
-  /** Payments, methods, webhooks, keys, sandbox. */
+  /** Payments, methods, webhooks, keys, sandbox, in the mode that is shown: live only once that is approved. */
   write: boolean;
+  /** The role would allow to write; live access is what is missing. */
+  needsLiveAccess: boolean;
   /** Members, invitations, the organisation, live access. */
   manage: boolean;
   operate: boolean;
 }
 
-/** What the role allows. Pages leave out what one may not do; the API refuses it in any case. */
+/** What role and mode allow. Pages leave out what one may not do; the API refuses it in any case. */
 export function useRights(): Rights {
   const { data } = useSession();
   const role = data?.organisation?.role ?? 'viewer';
+  const isWriter = writers.includes(role);
+  const isOpen = mode === 'test' || data?.organisation?.live_access === 'approved';
   return {
-    write: writers.includes(role),
+    write: isWriter && isOpen,
+    needsLiveAccess: isWriter && !isOpen,
     manage: role === 'owner',
     operate: data?.user.operator ?? false,
   };

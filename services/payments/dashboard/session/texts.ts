@@ -4,6 +4,15 @@ export const signup = {
   logIn: 'Log in',
 } as const;
 
+export const liveAccess = {
+  none: 'Your organisation has no live access yet: you can look around, and change nothing.',
+  ask: 'Ask for it in the settings.',
+  ownersAsk: 'An owner of your organisation asks for it, in the settings.',
+  askedFor: 'Asked for; we are looking at your organisation.',
+  isAskedFor: 'It is asked for, and the answer shows here.',
+  toSettings: 'To the settings',
+} as const;
+
 export const invitation = {
   title: 'You are invited',
   lead: (organisation: string, role: string) => `${organisation} invites you. Your role: ${role}.`,

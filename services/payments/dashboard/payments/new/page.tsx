@@ -18,6 +18,7 @@ import { client, refresh, useList, useObject } from '../../api/client.ts';
 import { mode } from '../../api/mode.ts';
 import type { Payment, PaymentMethod } from '../../api/types.ts';
 import { nameOf } from '../../payment-methods/method.tsx';
+import { NeedsLiveAccess } from '../../session/needs-live-access.tsx';
 import { useRights, useSession } from '../../session/session.ts';
 import { texts } from '../../texts.ts';
 import { wordsOfRefusal } from '../refusal-words.ts';
@@ -45,7 +46,7 @@ const accountMissing = (typed: string) => (typed.trim() === '' ? words.noAccount
 
 /** Empty, with the accounts of the address, or as a payment was that is tried again. */
 export function NewPaymentPage() {
-  const { write } = useRights();
+  const { write, needsLiveAccess } = useRights();
   const session = useSession();
   const [isOpen, setIsOpen] = useState(false);
   if (write && !isOpen) setIsOpen(true);
@@ -54,9 +55,13 @@ export function NewPaymentPage() {
   if (session.data !== undefined && !write && !isOpen)
     return (
       <Page title={words.title}>
-        <Paper className="ui-panel">
-          <Empty icon="payments" title={words.viewer} next={words.viewerNext} />
-        </Paper>
+        {needsLiveAccess ? (
+          <NeedsLiveAccess icon="payments" title={words.needLive} next={words.needLiveNext} />
+        ) : (
+          <Paper className="ui-panel">
+            <Empty icon="payments" title={words.viewer} next={words.viewerNext} />
+          </Paper>
+        )}
       </Page>
     );
   return <PaymentMaker />;
