@@ -1,5 +1,7 @@
 import type { Transaction } from '@libs/db';
-import { type App, createRoutes, type Routes } from '@libs/http';
+import { type App, type AuditedCall, createRoutes, type Routes } from '@libs/http';
+import type { FastifyRequest } from 'fastify';
+import { BY_OPERATOR } from './audit/entry.ts';
 import type { AuditService } from './audit/service.ts';
 import type { ReplyOnce } from './idempotency/reply.ts';
 import type { Gates, RouteAccess, RouteRate } from './keys/access.ts';
@@ -26,19 +28,47 @@ export function createPaymentsRoutes(
       const { caller, person } = request;
       // What programs do is told by events; this line is the operator's view of it, in the log of the process.
       request.log.info({ audit: call, key_id: caller?.keyId, user_id: person?.userId }, 'audit');
-      const userId = person?.userId ?? call.subject;
-      // A stranger has no log, and could fill everybody's; who proved to be a person while it ran is no stranger.
-      if (userId === null) return;
-      const { action, target, outcome } = call;
       const from = caller?.tenant.organisationId ?? person?.membership?.organisationId ?? null;
-      const organisationId = call.organisation ?? from;
-      const where = { ip: request.ip, requestId: request.id };
-      return audit.record({ organisationId, userId, action, target, outcome, ...where });
+      const isOperators = request.routeOptions.config.declared?.access === 'operator';
+      return recordAll(audit, [
+        isOperators ? ofConcerned(request, call, from) : null,
+        ofCaller(request, call, isOperators ? from : (call.organisation ?? from)),
+      ]);
     },
     security: securityOf,
     codes: refusalsOf,
     parameters: parametersOf,
   });
+}
+
+type Line = Parameters<AuditService['record']>[0];
+
+async function recordAll(
+  audit: Pick<AuditService, 'record'>,
+  lines: readonly (Line | null)[],
+): Promise<void> {
+  for (const line of lines) if (line !== null) await audit.record(line);
+}
+
+/** A stranger has no log, and could fill everybody's; who proved to be a person while it ran is no stranger. */
+function ofCaller(
+  request: FastifyRequest,
+  { action, target, outcome, subject }: AuditedCall,
+  organisationId: string | null,
+): Line | null {
+  const userId = request.person?.userId ?? subject;
+  if (userId === null) return null;
+  return { organisationId, userId, action, target, outcome, ip: request.ip, requestId: request.id };
+}
+
+/** For the organisation that the operator has done something with; an operator's own has the line of the person. */
+function ofConcerned(
+  request: FastifyRequest,
+  { action, target, outcome, organisation }: AuditedCall,
+  from: string | null,
+): Line | null {
+  if (organisation === null || organisation === from) return null;
+  return { ...BY_OPERATOR, organisationId: organisation, action, target, outcome, requestId: request.id };
 }
 
 /** Who may call, as the reference shows it. What takes the session alone is no method of an SDK. */

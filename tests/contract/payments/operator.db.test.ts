@@ -3,6 +3,7 @@ import { enqueueJobs } from '@libs/jobs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { RECONCILE_JOB } from '../../../services/payments/src/reconciliation/service.ts';
 import { ADMIN_TOKEN, type Harness, SANDBOX_KEY, startHarness } from './harness.ts';
+import { signUp } from './person.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -90,4 +91,31 @@ test('[P-5.15] [P-5.16] what is not there or makes no sense is refused by name',
   expect((await get('/v1/admin/ach_files?date=today')).status).toBe(400);
   const { body } = await get('/v1/admin/ach_files?status=sent');
   expect(body.data).toContainEqual(expect.objectContaining({ object: 'ach_file', status: 'sent' }));
+});
+
+test('[P-3.8] what the operator decides on an organisation, and does with its keys, stands in its own log', async () => {
+  const owner = await signUp(harness);
+  const operator = await signUp(harness);
+  await harness.database.query('update users set operator = true where id = $1', [operator.userId]);
+  const path = `/v1/admin/organisations/${owner.organisationId}`;
+  expect((await post(`${path}/live_access`, { approved: true })).status).toBe(200);
+  const refused = await operator.call('POST', `${path}/live_access`, { approved: false });
+  expect(refused.status).toBe(200);
+  const made = await post(`${path}/keys`, { mode: 'test' });
+  const rolled = await post(`/v1/admin/keys/${made.body.id}/roll`, { overlap_seconds: 0 });
+  await harness.call('DELETE', `/v1/admin/keys/${rolled.body.id}`, { key: ADMIN_TOKEN });
+  const logOf = async (person: typeof owner) =>
+    (await person.call('GET', '/v1/audit?limit=100')).body.data as Record<string, string | null>[];
+  const byOperator = { user_id: 'operator', user_name: null, user_email: null, ip: null, outcome: 'success' };
+  const line = (action: string, target: string) => expect.objectContaining({ ...byOperator, action, target });
+  expect((await logOf(owner)).slice(0, 5)).toEqual([
+    line('key.revoked', rolled.body.id),
+    line('key.rolled', made.body.id),
+    line('key.created', made.body.id),
+    line('live_access.decided', owner.organisationId),
+    line('live_access.decided', owner.organisationId),
+  ]);
+  // Who of the operator's people it was is their own affair.
+  const own = (await logOf(operator)).filter(({ action }) => action === 'live_access.decided');
+  expect(own).toMatchObject([{ user_id: operator.userId, target: owner.organisationId }]);
 });

@@ -26,7 +26,7 @@ const columns: readonly Column<AuditEntry>[] = [
     header: words.who,
     render: ({ user_id: id, user_name: name, user_email: email, ip }) => (
       <div title={email ?? id}>
-        {name || email || id}
+        {name || email || (id === 'operator' ? words.operator : id)}
         <Text size="xs" c="dimmed">
           {ip}
         </Text>

@@ -30,6 +30,7 @@ export const team = {
   actions,
   action: 'Action',
   who: 'Who',
+  operator: 'The operator',
   target: 'What',
   outcome: 'Outcome',
   outcomes: { success: 'Success', refused: 'Refused', failure: 'Failure' },

@@ -14,7 +14,7 @@ const EntrySchema = Type.Object(
     id: Type.String(),
     object: Type.Literal('audit_entry'),
     at: Timestamp,
-    user_id: Type.String({ description: 'Who did it.' }),
+    user_id: Type.String({ description: 'Who did it; `operator` for whoever runs the service.' }),
     user_name: nullable(Type.String({ description: 'As it is now; also of somebody who has left.' })),
     user_email: nullable(Type.String()),
     action: Type.String({ examples: ['key.created'] }),

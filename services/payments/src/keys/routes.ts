@@ -137,7 +137,7 @@ function registerKeyRoutes(routes: PaymentsRoutes, { keys, now }: AdminRouteOpti
         mode: request.body.mode,
         ...newKeyFrom(request.body, now()),
       });
-      noteAudit(request, { target: added.key.id });
+      noteAudit(request, { target: added.key.id, organisation: request.params.id });
       return { status: 201, body: newKeyToApi(added) };
     },
   );
@@ -165,6 +165,7 @@ function registerKeyRoutes(routes: PaymentsRoutes, { keys, now }: AdminRouteOpti
       const added = await keys.rollKey(tx, request.params.id, {
         overlapSeconds: request.body.overlap_seconds,
       });
+      noteAudit(request, { organisation: added.key.organisationId });
       return { status: 201, body: newKeyToApi(added) };
     },
   );
@@ -186,7 +187,8 @@ function registerKeyRoutes(routes: PaymentsRoutes, { keys, now }: AdminRouteOpti
       },
     },
     async (request, reply) => {
-      await keys.revokeKey(request.params.id);
+      const { organisationId } = await keys.revokeKey(request.params.id);
+      noteAudit(request, { organisation: organisationId });
       return reply.code(204).send(null);
     },
   );

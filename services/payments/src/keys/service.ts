@@ -90,8 +90,8 @@ export interface KeyService {
   rollKey(tx: Queryable, id: string, request: KeyRoll): Promise<NewKey>;
   /** Whether the key still works; if so, nobody revokes it before the transaction ends. */
   holdKey(tx: Queryable, id: string): Promise<boolean>;
-  /** Another owner's key than the one that is named is as unknown as none. */
-  revokeKey(id: string, owner?: KeyOwner): Promise<void>;
+  /** Another owner's key than the one that is named is as unknown as none. Answers whose it was. */
+  revokeKey(id: string, owner?: KeyOwner): Promise<KeyOwner>;
   /** Every key of an organisation in these modes. */
   revokeAll(tx: Queryable, organisationId: string, modes: readonly Mode[]): Promise<void>;
   listKeys(organisationId: string): Promise<ApiKey[]>;
@@ -195,9 +195,10 @@ export function createKeyService(options: KeyServiceDependencies): KeyService {
       database.transaction(async (tx) => {
         const key = await lockKey(tx, id);
         if (key === undefined || !isOf(key, owner)) throw noKey();
-        if (key.revokedAt !== null) return;
+        if (key.revokedAt !== null) return key;
         await endKey(tx, id, { ...key, revokedAt: now() });
         await changes.publish(tx, 'key', id);
+        return key;
       }),
 
     async revokeAll(tx, organisationId, modes) {

@@ -1,4 +1,4 @@
-import { listQuery, objectListPage, objectListSchema } from '@libs/http';
+import { listQuery, noteAudit, objectListPage, objectListSchema } from '@libs/http';
 import Type from 'typebox';
 import { closed, idCursor, idParams, nullable, oneOfStrings, Timestamp } from '../api-schema.ts';
 import { errors } from '../errors.ts';
@@ -252,9 +252,11 @@ function registerOperator(routes: PaymentsRoutes, { organisations }: Organisatio
         response: { 200: LiveAccessSchema },
       },
     },
-    async ({ params, body }, tx) => {
+    async (request, tx) => {
+      const { params, body } = request;
       const { approved, reason = null } = body;
       const organisation = await organisations.decideLiveAccess(tx, params.id, { approved, reason });
+      noteAudit(request, { organisation: params.id });
       return { status: 200, body: liveAccessToApi(organisation) };
     },
   );
