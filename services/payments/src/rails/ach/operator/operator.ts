@@ -216,7 +216,10 @@ function isFirstDebit({ direction, original }: EntryToBook): boolean {
   return direction === 'debit' && !isRetry(original.header);
 }
 
-/** Writes a file of what is due by then; false where nothing is. */
+/**
+ * Writes a file of what is due first; false where nothing is due by then. Of one hour alone and as of that hour: another worker
+ * may have come to it and not to that of this one, and settles there what it finds no answer to.
+ */
 async function writeAnswers(
   tx: Queryable,
   options: AchOperatorDependencies,
@@ -224,14 +227,18 @@ async function writeAnswers(
   asOf: Date,
 ): Promise<boolean> {
   await lockMailbox(tx, mailbox);
-  const answers = await findDueAnswers(tx, mailbox, { asOf, limit: ANSWERS_PER_FILE_MAX });
-  const first = answers[0];
+  const due = await findDueAnswers(tx, mailbox, { asOf, limit: ANSWERS_PER_FILE_MAX });
+  const first = due[0];
   if (!first) return false;
-  const { date } = toNewYork(asOf);
+  const { dueAt } = first;
+  const answers = due.filter((answer) => answer.dueAt.getTime() === dueAt.getTime());
+  const { date } = toNewYork(dueAt);
   await putIntoOutbox(tx, mailbox, {
     name: `answers-${date.replaceAll('-', '')}-${first.id}.ach`,
-    content: writeNacha(answerFile(answers, { asOf, originator: options.originator, sequence: first.id })),
-    createdAt: asOf,
+    content: writeNacha(
+      answerFile(answers, { asOf: dueAt, originator: options.originator, sequence: first.id }),
+    ),
+    createdAt: dueAt,
     answers,
   });
   return true;
