@@ -318,11 +318,26 @@ describe('where the server of one customer is away for longer than callers wait'
   /** What the statements of the customer meet, as a code of Postgres. */
   let fault: string | null = null;
   let told: unknown[] = [];
+  /** What the next statement of the customer waits for. */
+  let hanging: (() => Promise<void>) | undefined;
+
+  function hangNext() {
+    const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    hanging = () => {
+      reached.resolve();
+      return released.promise;
+    };
+    return { reached: reached.promise, release: released.resolve };
+  }
 
   function newPartlyMeter(unreachable: string): Meter {
     [fault, told] = [null, []];
-    const refuse = (values: readonly unknown[] = []) => {
-      if (fault !== null && values[0] === unreachable) throw Object.assign(new Error(fault), { code: fault });
+    const refuse = async (values: readonly unknown[] = []) => {
+      if (fault === null || values[0] !== unreachable) return;
+      const hang = hanging;
+      hanging = undefined;
+      await hang?.();
+      if (fault !== null) throw Object.assign(new Error(fault), { code: fault });
     };
     const over = spread(db.database);
     const partly: Database = {
@@ -330,7 +345,7 @@ describe('where the server of one customer is away for longer than callers wait'
       transaction: (work, options) =>
         over.transaction((tx) => {
           const query: typeof tx.query = async (statement, values) => {
-            refuse(values);
+            await refuse(values);
             return tx.query(statement, values);
           };
           return work({ ...tx, query });
@@ -367,11 +382,40 @@ describe('where the server of one customer is away for longer than callers wait'
     fault = 'XX000';
     await Promise.all([meter.settle({ ...kept(), reservation }), meter.settle(internal('gamma_send_note'))]);
     expect(told).toMatchObject([{ code: 'XX000' }]);
-    expect(await callsOf('gamma_send_note')).toBe(0);
     fault = '22003';
     await expect.poll(() => told).toMatchObject([{ code: 'XX000' }, { code: '22003' }]);
     await expect.poll(() => callsOf('gamma_send_note')).toBe(1);
     expect(await counted()).toEqual(RESERVED);
+  });
+
+  test('[TH-7.7] calls of others that were to be counted with it are counted meanwhile, once', async () => {
+    const meter = newPartlyMeter(customerId);
+    const reservations = [await reserve(meter), await reserve(meter)];
+    fault = 'XX000';
+    const together = reservations.map((reservation) => meter.settle({ ...kept(), reservation }));
+    await Promise.all([...together, meter.settle(internal('delta_send_note'))]);
+    await expect.poll(() => callsOf('delta_send_note')).toBe(1);
+    expect(await counted()).toEqual({ ...RESERVED, used: 2, open: 2 });
+    fault = null;
+    await expect.poll(() => counted()).toEqual({ used: 2, kept: 2, open: 0, calls: 2 });
+    await meter.close();
+    expect(await callsOf('delta_send_note')).toBe(1);
+  });
+
+  test('[TH-7.7] a server that does not answer keeps the calls of others waiting once and no more', async () => {
+    const meter = newPartlyMeter(customerId);
+    const reservations = [await reserve(meter), await reserve(meter)];
+    fault = 'XX000';
+    await meter.settle({ ...kept(), reservation: reservations[0] as Reservation });
+    const { reached, release } = hangNext();
+    await reached;
+    // Its caller goes on, and whoever comes after it does not meet that server.
+    await meter.settle({ ...kept(), reservation: reservations[1] as Reservation });
+    await meter.settle(internal('epsilon_send_note'));
+    expect(await callsOf('epsilon_send_note')).toBe(1);
+    [fault, told] = [null, []];
+    release();
+    await expect.poll(() => counted()).toEqual({ used: 2, kept: 2, open: 0, calls: 2 });
   });
 });
 

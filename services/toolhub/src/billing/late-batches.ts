@@ -2,14 +2,18 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 /** Batches whose database was away for longer than their callers wait: each is tried again until it is written. */
 export interface LateBatches<Batch> {
-  /** False where too many calls wait already. */
+  /** False where too many calls wait already, and after the end. */
   put(batch: Batch): boolean;
+  /** Whether anything waits in this lane. */
+  has(lane: string): boolean;
   /** Waits for the database a little longer, and gives up what is left then. */
   close(): Promise<void>;
 }
 
 export interface LateBatchesDependencies<Batch> {
   sizeOf(batch: Batch): number;
+  /** Batches of one lane need the same server, and are written one after the other. */
+  laneOf(batch: Batch): string;
   /** Whether that was the end of it: it was written, or never will be. Never rejects. */
   attempt(batch: Batch): Promise<boolean>;
   giveUp(batch: Batch): void;
@@ -19,46 +23,103 @@ export interface LateBatchesDependencies<Batch> {
   closeMsMax: number;
 }
 
-export function createLateBatches<Batch>(deps: LateBatchesDependencies<Batch>): LateBatches<Batch> {
-  const late = new Set<Batch>();
-  let size = 0;
-  let endsAtMs = Number.POSITIVE_INFINITY;
-  let trying: Promise<void> | undefined;
+/** Of all lanes; each holds a connection meanwhile. */
+export const TRIED_AT_ONCE = 8;
+/** Of lanes that have failed, whose server may not answer for long: the rest is for those that were not tried yet. */
+const TRIED_AGAIN_AT_ONCE = TRIED_AT_ONCE / 2;
 
-  function remove(batch: Batch): void {
-    late.delete(batch);
+interface Lane<Batch> {
+  batches: Set<Batch>;
+  hasFailed: boolean;
+  /** It is being tried, or pauses after that. */
+  isBusy: boolean;
+}
+
+/** Goes on for as long as a server is away, or until the process ends: what waits has its bound in `sizeMax`. */
+export function createLateBatches<Batch>(deps: LateBatchesDependencies<Batch>): LateBatches<Batch> {
+  const lanes = new Map<string, Lane<Batch>>();
+  const trying = { first: 0, again: 0 };
+  let size = 0;
+  let isOver = false;
+  let emptied: (() => void) | undefined;
+
+  function remove(key: string, batch: Batch): void {
+    const lane = lanes.get(key);
+    if (lane?.batches.delete(batch) !== true) return;
     size -= deps.sizeOf(batch);
+    if (lane.batches.size > 0) return;
+    lanes.delete(key);
+    if (lanes.size === 0) emptied?.();
   }
 
-  /** Goes on for as long as the database is away, or until the process ends: what waits has its bound in `sizeMax`. */
-  async function tryAll(): Promise<void> {
-    while (late.size > 0) {
-      await sleep(deps.pauseMs);
-      // Where tables are spread, one may wait for a server that the next does not need.
-      for (const batch of [...late]) {
-        if (performance.now() >= endsAtMs) break;
-        if (await deps.attempt(batch)) remove(batch);
-      }
-      if (performance.now() < endsAtMs) continue;
-      for (const batch of [...late]) {
-        remove(batch);
+  function tryLanes(): void {
+    for (const [key, lane] of lanes) {
+      const hasRoom = lane.hasFailed
+        ? trying.again < TRIED_AGAIN_AT_ONCE
+        : trying.first + trying.again < TRIED_AT_ONCE;
+      if (!lane.isBusy && hasRoom) void tryLane(key, lane);
+    }
+  }
+
+  async function tryLane(key: string, lane: Lane<Batch>): Promise<void> {
+    const turn = lane.hasFailed ? 'again' : 'first';
+    lane.isBusy = true;
+    trying[turn] += 1;
+    lane.hasFailed = !(await writeAll(key, lane));
+    trying[turn] -= 1;
+    if (lane.hasFailed) toTheEnd(key, lane);
+    if (!isOver) tryLanes();
+    if (lane.hasFailed) await sleep(deps.pauseMs);
+    lane.isBusy = false;
+    if (!isOver) tryLanes();
+  }
+
+  /** Every lane has its turn before this one has it again. */
+  function toTheEnd(key: string, lane: Lane<Batch>): void {
+    if (lanes.delete(key)) lanes.set(key, lane);
+  }
+
+  /** False at the first that could not be written: the others need the same server. */
+  async function writeAll(key: string, lane: Lane<Batch>): Promise<boolean> {
+    for (const batch of lane.batches) {
+      if (isOver || !(await deps.attempt(batch))) return false;
+      remove(key, batch);
+    }
+    return true;
+  }
+
+  function giveUpAll(): void {
+    isOver = true;
+    for (const [key, { batches }] of [...lanes])
+      for (const batch of [...batches]) {
+        remove(key, batch);
         deps.giveUp(batch);
       }
-    }
-    trying = undefined;
   }
 
   return {
     put(batch) {
-      if (size + deps.sizeOf(batch) > deps.sizeMax) return false;
-      late.add(batch);
+      if (isOver || size + deps.sizeOf(batch) > deps.sizeMax) return false;
+      const key = deps.laneOf(batch);
+      const lane = lanes.get(key) ?? { batches: new Set(), hasFailed: false, isBusy: false };
+      lane.batches.add(batch);
+      lanes.set(key, lane);
       size += deps.sizeOf(batch);
-      trying ??= tryAll();
+      tryLanes();
       return true;
     },
+    has: (lane) => lanes.has(lane),
     async close() {
-      endsAtMs = performance.now() + deps.closeMsMax;
-      await trying;
+      const ending = new AbortController();
+      const written = new Promise<void>((done) => {
+        emptied = done;
+        if (lanes.size === 0) done();
+      });
+      const limit = sleep(deps.closeMsMax, undefined, { signal: ending.signal }).catch(() => {});
+      // Where a server does not answer, a try may last far longer than that.
+      await Promise.race([written, limit]);
+      ending.abort();
+      giveUpAll();
     },
   };
 }

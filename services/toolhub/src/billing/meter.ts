@@ -2,6 +2,7 @@ import {
   createBatcher,
   type Database,
   isAwayFrom,
+  isDatabaseAway,
   isRefusedData,
   type Outcome,
   outcomesOf,
@@ -98,6 +99,8 @@ type Settlement =
 interface NumberedBatch {
   items: readonly Settlement[];
   counts: SettledBatch;
+  /** The customer of all its items, where tables are spread and the server of one may be away alone; null for a batch of several. */
+  customerId: string | null;
 }
 
 export function createMeter(deps: MeterDependencies): Meter {
@@ -114,6 +117,7 @@ export function createMeter(deps: MeterDependencies): Meter {
   const settlements = createBatcher<Settlement, undefined>({ ...bounds, run: settleTogether });
   const lateBatches = createLateBatches<NumberedBatch>({
     ...{ sizeOf: ({ items }) => items.length, sizeMax: QUEUE_MAX, pauseMs: awayPauseMs },
+    laneOf: ({ customerId }) => customerId ?? '',
     attempt: countLate,
     giveUp: ({ items }) => lose(items, new Error(`${items.length} calls were not counted before the end`)),
     closeMsMax: deps.lateCloseMsMax ?? LATE_CLOSE_MS_MAX,
@@ -165,49 +169,88 @@ export function createMeter(deps: MeterDependencies): Meter {
   }
 
   async function settleTogether(items: readonly Settlement[]): Promise<Outcome<undefined>[]> {
+    const behind = new Set(items.filter((item) => lateBatches.has(customerOf(item))));
+    const failed = await settleBatch(items.filter((item) => !behind.has(item)));
+    putOffApart([...behind]);
+    return items.map((item) =>
+      failed === undefined || behind.has(item) ? { ok: true, value: undefined } : { ok: false, ...failed },
+    );
+  }
+
+  /** Why it was not counted; throws where it is to be tried in halves. */
+  async function settleBatch(items: readonly Settlement[]): Promise<{ error: unknown } | undefined> {
+    if (items.length === 0) return undefined;
     batches += 1;
-    const batch = { items, counts: { meter: id, number: batches, ...addUp(items) } };
+    const batch = { items, counts: { meter: id, number: batches, ...addUp(items) }, customerId: null };
     let conflicts = 0;
     let awaySinceMs: number | undefined;
     for (;;) {
       try {
         // Where null, whoever passed a threshold by it was not told: the job does that.
         deps.onCounted((await write(batch)) ?? []);
-        return outcomesOf(items.map(() => undefined));
+        return undefined;
       } catch (error) {
+        if (isRefusedData(error)) throw error;
+        if (await isPutOffApart(batch, error)) return undefined;
         if (isAwayFrom(database, error)) {
           awaySinceMs ??= performance.now();
-          if (performance.now() - awaySinceMs >= awayMsMax) {
-            putOff(batch, error);
-            return outcomesOf(items.map(() => undefined));
-          }
+          if (performance.now() - awaySinceMs >= awayMsMax)
+            return putOff(batch, error) ? undefined : { error };
           await new Promise((done) => setTimeout(done, awayPauseMs));
         } else {
           conflicts += 1;
           const { code } = error as { code?: unknown };
-          if (!TRY_AGAIN_CODES.has(code) || conflicts >= SETTLE_ATTEMPTS_MAX) throw error;
+          if (!TRY_AGAIN_CODES.has(code) || conflicts >= SETTLE_ATTEMPTS_MAX) return { error };
         }
       }
     }
   }
 
   /** Lets the callers go; the calls are counted when the database is back. */
-  function putOff(batch: NumberedBatch, error: unknown): void {
-    if (!lateBatches.put(batch)) throw error;
+  function putOff(batch: NumberedBatch, error: unknown): boolean {
+    if (!lateBatches.put(batch)) return false;
     // A number below the last one is never counted: the batch keeps the meter for itself, and the next ones get another.
     id = deps.newId('mtr');
     batches = 0;
     onError(error);
+    return true;
+  }
+
+  /**
+   * Where only the server of some customers is away, those alone are counted late, and nobody waits for them. The number of the batch is used up
+   * first, so that whatever became of it counts nothing any more; false where that cannot be done now.
+   */
+  async function isPutOffApart(batch: NumberedBatch, error: unknown): Promise<boolean> {
+    if (batch.customerId !== null || isDatabaseAway(error) || !isAwayFrom(database, error)) return false;
+    try {
+      const unused = await settleUnits(database, { ...batch.counts, settled: [], usage: [] });
+      if (unused !== null) putOffApart(batch.items);
+    } catch {
+      return false;
+    }
+    onError(error);
+    return true;
+  }
+
+  /** Each customer's for itself, under a number of its own. */
+  function putOffApart(items: readonly Settlement[]): void {
+    for (const [customerId, own] of Map.groupBy(items, customerOf)) {
+      const counts = { meter: deps.newId('mtr'), number: 1, ...addUp(own) };
+      if (!lateBatches.put({ items: own, counts, customerId }))
+        lose(own, new Error(`too many calls wait to be counted for ${own.length} more`));
+    }
   }
 
   async function countLate(batch: NumberedBatch): Promise<boolean> {
     try {
       deps.onCounted((await write(batch)) ?? []);
     } catch (error) {
+      if (await isPutOffApart(batch, error)) return true;
       const { code } = error as { code?: unknown };
       if (isAwayFrom(database, error) || TRY_AGAIN_CODES.has(code)) return false;
       // Then no try before has written it, and what can be written is found in halves.
-      if (isRefusedData(error)) for (const item of batch.items) void settleQuietly(item);
+      if (isRefusedData(error) && batch.items.length > 1)
+        for (const item of batch.items) void settleQuietly(item);
       else lose(batch.items, error);
     }
     return true;
@@ -281,6 +324,10 @@ function lateCustomers(items: readonly Settlement[], today: string): string[] {
     return reservation === null || reservation.day >= today ? [] : reservation.customerId;
   });
   return [...new Set(late)].sort();
+}
+
+function customerOf(item: Settlement): string {
+  return item.kind === 'usage' ? item.usage.customerId : item.reservation.customerId;
 }
 
 function addUp(items: readonly Settlement[]): { settled: SettledUnits[]; usage: UsageCount[] } {
