@@ -36,7 +36,7 @@ function closing(): InvoiceClosing {
 }
 
 async function invoicesOf(customerId: string) {
-  const invoices = await rig.invoices.list({ customerId, before: undefined, limit: 10 });
+  const invoices = await rig.invoices.list({ customerId, before: undefined, limit: 50 });
   return invoices
     .map(({ period, number, totalCents, status }) => ({ period, number, totalCents, status }))
     .sort((a, b) => b.number - a.number);
@@ -71,6 +71,22 @@ test('a month whose run is yet to come is invoiced as well', async () => {
     { period: '2026-11', number: 2, totalCents: Math.floor(2_900 / 30), status: 'open' },
     { period: '2026-10', number: 1, totalCents: 2_900, status: 'open' },
   ]);
+});
+
+test('[TH-7.8] earlier months that no run went through are invoiced as well, and none from before invoices were made', async () => {
+  const createdAt = new Date('2025-01-01T00:00:00Z');
+  const customer = await addCustomer(database, { plan: 'starter', createdAt });
+  rig.clock.now = new Date('2026-11-10T08:00:00Z');
+  for (const period of ['2025-08', '2026-09']) await rig.invoices.run(period, { signal: never });
+  await close(customer, '2026-11-10T08:00:00Z');
+  const invoices = await invoicesOf(customer);
+  const months = (year: number, from: number, to: number) =>
+    Array.from({ length: to - from + 1 }, (_, at) => `${year}-${String(from + at).padStart(2, '0')}`);
+  expect(invoices.map(({ period }) => period).sort()).toEqual([
+    ...[...months(2025, 8, 12), ...months(2026, 1, 11)],
+  ]);
+  expect(invoices.slice(1).every(({ totalCents }) => totalCents === 2_900)).toBe(true);
+  expect(invoices[0]).toMatchObject({ period: '2026-11', number: invoices.length });
 });
 
 test('who owes nothing gets no invoice, and who came this month none for the last', async () => {

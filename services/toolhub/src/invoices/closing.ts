@@ -1,6 +1,7 @@
 import type { Queryable } from '@libs/db';
+import { listDuePeriods } from './due-periods.ts';
 import { type BilledCustomer, type IssueDependencies, newInvoice } from './issue.ts';
-import { endOf, firstDayOf, nextPeriod, type Period, periodBefore, periodOf } from './period.ts';
+import { endOf, firstDayOf, nextPeriod, type Period, periodOf } from './period.ts';
 import { type DayTerms, priceMonth } from './prices/pricing.ts';
 import { termsByDay } from './prices/timeline.ts';
 import {
@@ -44,13 +45,17 @@ export interface InvoiceClosing {
   settleLate(tx: Queryable, open: OpenAccount, how: { waits: boolean }): Promise<boolean>;
 }
 
-/** The month before as well: its run may be yet to come. Nobody gets an invoice of nothing as a farewell. */
+/** Nobody closes an account that is older and has a month that no run ever went through. */
+const MONTHS_MAX = 120;
+
+/** Earlier months as well: their runs may be yet to come. Nobody gets an invoice of nothing as a farewell. */
 export function createInvoiceClosing(deps: ClosingDependencies): InvoiceClosing {
   async function findOpen(tx: Queryable, customerId: string): Promise<OpenAccount | null> {
     const at = deps.now();
     const months: OpenMonth[] = [];
     let found: Candidate | undefined;
-    for (const period of [periodBefore(at), periodOf(at)]) {
+    const due = await listDuePeriods(tx, { at, monthsMax: MONTHS_MAX });
+    for (const period of [...due, periodOf(at)]) {
       found = await findCandidate(tx, { period, customerId });
       if (found === undefined || found.hasInvoice || found.createdAt >= endOf(period)) continue;
       months.push({ period, days: await daysUntil(tx, { customer: found, period, at }) });

@@ -3,13 +3,14 @@ import { type CronEntry, everyMinutes, type Handler, monthlyAt } from '@libs/job
 import { baseErrors } from '@libs/runtime';
 import { errors } from '../errors.ts';
 import { findDetails, writeDetails } from './details-store.ts';
+import { listDuePeriods } from './due-periods.ts';
 import type { Invoice } from './invoice.ts';
 import { isLockInUse } from './lock-store.ts';
 import { createInvoiceMails, type InvoiceMailsDependencies } from './mails.ts';
 import type { CountRun } from './metrics.ts';
 import { printInvoice } from './paper/print.ts';
 import { type BillingDetails, NO_DETAILS, type Seller } from './parties.ts';
-import { type Period, periodBefore, periodsUpTo } from './period.ts';
+import type { Period } from './period.ts';
 import { type PlanPreview, previewPlan } from './preview.ts';
 import {
   createInvoiceRun,
@@ -19,7 +20,6 @@ import {
   LOCK_TTL_MS,
   type RunOutcome,
 } from './run.ts';
-import { listFinished } from './run-store.ts';
 import { next } from './states.ts';
 import { findInvoice, listInvoices, lockInvoice, updateStatus } from './store.ts';
 import { readUsage } from './usage-store.ts';
@@ -93,20 +93,8 @@ export function createInvoiceService(deps: InvoiceServiceDependencies): InvoiceS
     });
   }
 
-  /**
-   * The month before, and those before it that no run went through: also where an admin ran a later one by hand, or one was
-   * left with failures. What lies before the first month that was ever finished is from before this service made invoices.
-   */
-  async function duePeriods(): Promise<Period[]> {
-    const last = periodBefore(now());
-    const recent = periodsUpTo(last, CATCH_UP_MONTHS_MAX);
-    const finished = await listFinished(database, recent[0] ?? last);
-    const first = finished[0] ?? last;
-    return recent.filter((period) => period === last || (period > first && !finished.includes(period)));
-  }
-
   async function runMonthly(signal: AbortSignal): Promise<void> {
-    for (const period of await duePeriods()) {
+    for (const period of await listDuePeriods(database, { at: now(), monthsMax: CATCH_UP_MONTHS_MAX })) {
       const outcome = await run(period, { signal });
       // The job comes back by itself until the other run is over, or its lock is.
       if (outcome.kind !== 'done') throw new InvoiceRunPending(pendingText(period, outcome));
