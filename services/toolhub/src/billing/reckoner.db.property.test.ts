@@ -10,8 +10,9 @@ import { previewPlan } from '../invoices/preview.ts';
 import { reckonMonth } from '../invoices/reckoning.ts';
 import { readUsage } from '../invoices/usage-store.ts';
 import { migrationSource, SCHEMA } from '../schema.ts';
-import type { LimitCheck, Reservation } from './meter.ts';
+import type { LimitCheck } from './reserving.ts';
 import { type BillingService, createBillingService } from './service.ts';
+import type { Reservation } from './settlement.ts';
 import { CapModel, MODEL_PLANS } from './test/cap-model.ts';
 
 const HOUR_MS = 60 * 60_000;

@@ -3,7 +3,7 @@ import type { Database, Queryable } from '@libs/db';
 import { everyMinutes } from '@libs/jobs';
 import type { NewId } from '@libs/seal';
 import type { Holder } from '../billing/holder.ts';
-import type { Alongside } from '../billing/meter.ts';
+import type { Alongside } from '../billing/settlement.ts';
 import { hashArguments } from './arguments-hash.ts';
 import { KEY_WAIT_MS } from './call-times.ts';
 import {
