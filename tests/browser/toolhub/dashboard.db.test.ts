@@ -10,6 +10,7 @@ import { testKeyboard } from './keyboard.ts';
 import { testMishaps } from './mishaps.ts';
 import { testOperator } from './operator.ts';
 import { type Dashboard, startDashboard } from './rig.ts';
+import { testStayingTrue } from './staying-true.ts';
 import { STEP_MS } from './steps.ts';
 import { testTelling } from './telling.ts';
 
@@ -39,4 +40,5 @@ describe.runIf(hasChromium)('the dashboard of Toolhub', () => {
   testKeyboard(running);
   testMishaps(running);
   testTelling(running);
+  testStayingTrue(running);
 });

@@ -4,7 +4,7 @@ import { ADMIN_TOKEN } from '../../../services/toolhub/test/instance.ts';
 import { seriousViolations } from '../axe.ts';
 import { openPage, timesWithoutZone } from '../chromium.ts';
 import { ADA, type Running } from './rig.ts';
-import { addDeadLetter } from './seed.ts';
+import { addDeadLetters } from './seed.ts';
 import { heading, STEP_MS } from './steps.ts';
 
 export function testOperator(running: () => Running): void {
@@ -34,7 +34,7 @@ export function testOperator(running: () => Running): void {
       [ADA.email],
     );
     const customerId = rows[0]?.id ?? '';
-    await addDeadLetter(hub, customerId);
+    await addDeadLetters(hub, customerId, 1);
     for (const [tab, text] of [
       ['Plans', 'Starter (starter)'],
       ['Invoices', 'Invoice run'],

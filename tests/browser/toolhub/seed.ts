@@ -15,11 +15,7 @@ export async function seed(hub: Dashboard): Promise<Account> {
   const { url, receiver } = hub;
   const account = await signUp(url);
   const { cookie } = account;
-  await call(`${url}/api/credentials/mastodon`, {
-    method: 'PUT',
-    cookie,
-    body: { instance_url: 'https://social.test', access_token: VENDOR_TOKEN },
-  });
+  await connectMastodon(hub, account);
   for (const [platform, body] of Object.entries(otherCredentials))
     await call(`${url}/api/credentials/${platform}?verify=false`, { method: 'PUT', cookie, body });
   const { database } = hub.database;
@@ -36,8 +32,20 @@ export async function seed(hub: Dashboard): Promise<Account> {
   await addUsage(hub, account.id);
   await waitForApproval(url, account, token);
   await addInvoices(hub, account);
-  await addDeadLetter(hub, account.id);
+  await addDeadLetters(hub, account.id, 1);
   return account;
+}
+
+export async function connectMastodon({ url }: Dashboard, { cookie }: Account): Promise<void> {
+  await call(`${url}/api/credentials/mastodon`, {
+    method: 'PUT',
+    cookie,
+    body: { instance_url: 'https://social.test', access_token: VENDOR_TOKEN },
+  });
+}
+
+export async function callMastodon({ url }: Dashboard, { cookie }: Account): Promise<void> {
+  await call(`${url}/api/tools/mastodon_list_notifications/call`, { cookie, body: { arguments: {} } });
 }
 
 /** A month of calls, as the rollups keep them. */
@@ -110,17 +118,18 @@ async function addInvoices(
   }
 }
 
-/** An event that nobody took. */
-export async function addDeadLetter(
+/** Events that nobody took. */
+export async function addDeadLetters(
   { database: { database }, receiver }: Dashboard,
   customerId: string,
+  count: number,
 ): Promise<void> {
   await database.query(
     `insert into toolhub_webhooks.deliveries (tenant_id, id, endpoint_id, event_id, event_type, status, tries, attempts, url,
        created_at, finished_at, expires_at)
-     select tenant_id, 'dlv_00000000000000000000000001', endpoint_id, event_id, event_type, 'dead', 4, $2::jsonb, $3,
+     select tenant_id, 'dlv_' || lpad(n::text, 26, '0'), endpoint_id, event_id, event_type, 'dead', 4, $2::jsonb, $3,
        created_at, now(), now() + interval '7 days'
-     from toolhub_webhooks.deliveries where tenant_id = $1 limit 1`,
+     from (select * from toolhub_webhooks.deliveries where tenant_id = $1 limit 1) one, generate_series(1, $4::int) n`,
     [
       customerId,
       JSON.stringify(
@@ -130,6 +139,35 @@ export async function addDeadLetter(
         })),
       ),
       `${receiver.url}/hooks`,
+      count,
     ],
   );
+}
+
+let invoices = 0;
+
+/** As a run of that month would have left it; numbers of no run. */
+export async function addInvoice(
+  { database: { database } }: Dashboard,
+  { id: customerId, email }: Account,
+  invoice: { monthsAgo: number; issuedAt?: string; status?: string },
+): Promise<{ id: string; number: string }> {
+  invoices += 1;
+  const number = 900_000 + invoices;
+  const id = `inv_${String(number).padStart(26, '0')}`;
+  await database.query(
+    `insert into invoices (customer_id, id, number, period, status, currency, lines, total_cents, bill_to_name, bill_to_email,
+       issued_at, mail_state)
+     values ($1, $2, $3, date_trunc('month', now() - $4 * interval '1 month'), $5, 'USD', '[]', 2900, 'Ada', $6, $7, 'sent')`,
+    [
+      customerId,
+      id,
+      number,
+      invoice.monthsAgo,
+      invoice.status ?? 'sent',
+      email,
+      invoice.issuedAt ?? new Date().toISOString(),
+    ],
+  );
+  return { id, number: `INV-${number}` };
 }

@@ -34,7 +34,7 @@ export function When({
   );
 }
 
-/** A day of a calendar, such as 2026-11-14, written as moments are. */
+/** A day of a calendar, such as 2026-11-14, or that of a moment in UTC, as billing counts; written as moments are. */
 export function Day({ day: named }: { day: string }) {
   return (
     <time dateTime={named} className="ui-number">

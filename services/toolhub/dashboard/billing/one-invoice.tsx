@@ -1,4 +1,4 @@
-import { Facts, formatAmount, Icon, Page, Panel, QueryView, When } from '@libs/ui';
+import { Day, Facts, formatAmount, Icon, Page, Panel, QueryView, When } from '@libs/ui';
 import { Badge, Button, Group, Stack, Table } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { FOLLOW_MS, useObject } from '../api/client.ts';
@@ -32,7 +32,7 @@ function InvoicePanel({ invoice }: { invoice: Invoice }) {
         <Facts
           facts={[
             [words.status, <InvoiceBadge key="status" status={status} />],
-            [words.issued, <When key="issued" at={invoice.issued_at} dayOnly />],
+            [words.issued, <Day key="issued" day={invoice.issued_at} />],
             [words.sent, invoice.sent_at && <When key="sent" at={invoice.sent_at} />],
             [words.paid, invoice.paid_at && <When key="paid" at={invoice.paid_at} />],
             [words.billTo, billTo.company ?? billTo.name],

@@ -1,5 +1,6 @@
 import {
   type Column,
+  Day,
   Empty,
   formatAmount,
   ListView,
@@ -7,7 +8,6 @@ import {
   Panel,
   QueryView,
   useSearchState,
-  When,
 } from '@libs/ui';
 import { Anchor, SimpleGrid, Stack } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
@@ -80,7 +80,7 @@ const columns: readonly Column<Invoice>[] = [
     header: words.status,
     render: ({ status }) => <InvoiceBadge status={status} />,
   },
-  { header: words.issued, align: 'right', render: ({ issued_at: at }) => <When at={at} dayOnly /> },
+  { header: words.issued, align: 'right', render: ({ issued_at: at }) => <Day day={at} /> },
   {
     header: words.total,
     align: 'right',

@@ -1,4 +1,4 @@
-import { Panel, QueryView, When } from '@libs/ui';
+import { Day, Panel, QueryView } from '@libs/ui';
 import { Button, Group, Progress, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { texts } from '../texts.ts';
@@ -32,7 +32,7 @@ export function QuotaBar({ plan }: { plan: PlanState }) {
       <Group justify="space-between" mb={6}>
         <Text fw={600}>{words.used(plan.used.toLocaleString(), plan.limit.toLocaleString())}</Text>
         <Text size="sm" c="dimmed" component="div">
-          {words.resets} <When at={plan.resets_at} dayOnly />
+          {words.resets} <Day day={plan.resets_at} />
         </Text>
       </Group>
       <Progress
