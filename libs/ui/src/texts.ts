@@ -33,6 +33,10 @@ export const texts = {
   from: 'From',
   until: 'Until',
   nothingMatches: 'Nothing matches these filters',
+  nothingSoFar: 'Nothing found so far',
+  nothingSoFarNext:
+    'The newest entries hold nothing that matches these filters. Older ones have not been looked at yet.',
+  lookFurther: 'Look further',
   badFilters: 'These filters cannot be used',
   badFiltersNext: 'A value is not of the kind that is looked for, such as an id without its beginning.',
   now: 'now',

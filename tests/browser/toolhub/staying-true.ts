@@ -1,6 +1,6 @@
 // What stands on a page stays true: for whom it is, on which day, and while it is read.
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { test } from 'vitest';
+import { expect, test } from 'vitest';
 import { type Account, call, signUp } from '../../../services/toolhub/test/accounts.ts';
 import { openPage } from '../chromium.ts';
 import type { Running } from './rig.ts';
@@ -8,6 +8,8 @@ import { addInvoice } from './seed.ts';
 import { heading, STEP_MS } from './steps.ts';
 
 const SLOW_MACHINE_MS = 60_000;
+/** How many entries of the log one question looks at (`services/toolhub/src/audit/store.ts`). */
+const LOOKED_AT_MAX = 10_000;
 
 export function testStayingTrue(running: () => Running): void {
   async function openAs(account: Account, options: BrowserContextOptions = {}): Promise<Page> {
@@ -41,6 +43,26 @@ export function testStayingTrue(running: () => Running): void {
     await page.getByRole('link', { name: one.number, exact: true }).click();
     await heading(page, 'Invoice');
     await page.getByRole('definition').filter({ hasText: 'Mar 1, 2026' }).waitFor();
+    await page.context().close();
+  });
+
+  test('a log in which nothing was found so far says so, and goes on looking', {
+    timeout: SLOW_MACHINE_MS,
+  }, async () => {
+    const { hub } = running();
+    const account = await signUp(hub.url);
+    await hub.database.database.query(
+      `insert into audit_entries (customer_id, id, at, actor_type, actor_id, action, target, outcome)
+       select $1, 'aud_7zzzzzzzzz' || lpad(n::text, 16, '0'), now(), 'customer', $1, 'tool.call', 'accounts_list', 'success'
+       from generate_series(1, $2::int) n`,
+      [account.id, LOOKED_AT_MAX],
+    );
+    const page = await openAs(account);
+    await page.goto('/audit?action=account.created');
+    await page.getByText('Nothing found so far').waitFor();
+    expect(await page.getByText('Nothing matches these filters').count()).toBe(0);
+    await page.getByRole('button', { name: 'Look further' }).click();
+    await page.getByRole('cell', { name: 'Account made' }).waitFor();
     await page.context().close();
   });
 }

@@ -1,4 +1,4 @@
-import { Button, Paper } from '@mantine/core';
+import { Button, Group, Paper } from '@mantine/core';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { isApiError } from '../api/problem.ts';
@@ -24,15 +24,25 @@ export function ListView<Row>(props: ListViewProps<Row>) {
   const isFiltered = Object.entries(search.values).some(([name, value]) => name !== 'tab' && value);
   // What the server says of a query is for programs.
   const isRefused = isApiError(props.query.error, 'invalid_query') && props.query.data === undefined;
+  const further = props.query.data?.next_cursor ?? undefined;
   const nothing = (
     <Empty
       icon="search"
-      title={isRefused ? texts.badFilters : texts.nothingMatches}
-      {...(isRefused ? { next: texts.badFiltersNext } : {})}
+      {...(isRefused
+        ? { title: texts.badFilters, next: texts.badFiltersNext }
+        : further === undefined
+          ? { title: texts.nothingMatches }
+          : // The server looks through so many at a time, and says where it stopped.
+            { title: texts.nothingSoFar, next: texts.nothingSoFarNext })}
       action={
-        <Button variant="default" onClick={search.clear}>
-          {texts.clearFilters}
-        </Button>
+        <Group gap="xs" justify="center">
+          {further === undefined ? null : (
+            <Button onClick={() => search.set({ cursor: further })}>{texts.lookFurther}</Button>
+          )}
+          <Button variant="default" onClick={search.clear}>
+            {texts.clearFilters}
+          </Button>
+        </Group>
       }
     />
   );
