@@ -37,6 +37,7 @@ export const texts = {
   nothingSoFarNext:
     'The newest entries hold nothing that matches these filters. Older ones have not been looked at yet.',
   lookFurther: 'Look further',
+  nothingLeft: 'Nothing is left on this page.',
   badFilters: 'These filters cannot be used',
   badFiltersNext: 'A value is not of the kind that is looked for, such as an id without its beginning.',
   now: 'now',

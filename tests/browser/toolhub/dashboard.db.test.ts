@@ -13,6 +13,7 @@ import { type Dashboard, startDashboard } from './rig.ts';
 import { testStayingTrue } from './staying-true.ts';
 import { STEP_MS } from './steps.ts';
 import { testTelling } from './telling.ts';
+import { testReach } from './within-reach.ts';
 
 describe.runIf(hasChromium)('the dashboard of Toolhub', () => {
   let hub: Dashboard;
@@ -41,4 +42,5 @@ describe.runIf(hasChromium)('the dashboard of Toolhub', () => {
   testMishaps(running);
   testTelling(running);
   testStayingTrue(running);
+  testReach(running);
 });

@@ -4,24 +4,43 @@ import { texts } from '../texts.ts';
 import { Icon } from '../theme/icons.tsx';
 import { useSearchState } from './search.ts';
 
-/** Lists go by cursors, which only lead forward; the way back is the browser's own. */
+/** The pages of the list whose place is in the address. */
 export function Pager({ nextCursor }: { nextCursor: string | null | undefined }) {
   const search = useSearchState();
   const { history } = useRouter();
-  const isFirst = search.values.cursor === undefined;
+  return (
+    <PageButtons
+      isFirst={search.values.cursor === undefined}
+      nextCursor={nextCursor}
+      onFirst={() => search.set({})}
+      onPrevious={() => history.back()}
+      onNext={(cursor) => search.set({ cursor })}
+    />
+  );
+}
+
+/** Lists go by cursors, which only lead forward; whoever turns the pages keeps the way back. */
+export function PageButtons(props: {
+  isFirst: boolean;
+  nextCursor: string | null | undefined;
+  onFirst: () => void;
+  onPrevious: () => void;
+  onNext: (cursor: string) => void;
+}) {
+  const { isFirst, nextCursor } = props;
   if (isFirst && (nextCursor === null || nextCursor === undefined)) return null;
   return (
     <Group component="nav" justify="flex-end" gap="xs" p="sm" aria-label={texts.pages}>
       {isFirst ? null : (
         <>
-          <Button variant="subtle" size="xs" onClick={() => search.set({})}>
+          <Button variant="subtle" size="xs" onClick={props.onFirst}>
             {texts.firstPage}
           </Button>
           <Button
             variant="default"
             size="xs"
             leftSection={<Icon name="arrowLeft" size={14} />}
-            onClick={() => history.back()}
+            onClick={props.onPrevious}
           >
             {texts.previousPage}
           </Button>
@@ -32,7 +51,7 @@ export function Pager({ nextCursor }: { nextCursor: string | null | undefined })
         size="xs"
         rightSection={<Icon name="arrowRight" size={14} />}
         disabled={nextCursor === null || nextCursor === undefined}
-        onClick={() => search.set({ cursor: nextCursor ?? undefined })}
+        onClick={() => props.onNext(nextCursor ?? '')}
       >
         {texts.nextPage}
       </Button>

@@ -1,4 +1,15 @@
-import { ActionButton, type Column, Empty, JsonBlock, Panel, QueryTable, toast, When } from '@libs/ui';
+import {
+  ActionButton,
+  type Column,
+  Empty,
+  JsonBlock,
+  PagedTable,
+  Panel,
+  QueryTable,
+  toast,
+  usePlace,
+  When,
+} from '@libs/ui';
 import { Anchor, Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
 import { texts } from '../texts.ts';
@@ -9,7 +20,6 @@ import { operator, refresh, useList } from './operator.ts';
 
 const words = texts.admin;
 const PATH = '/api/admin/webhooks/dlq';
-const LETTERS_SHOWN = 20;
 
 interface Sufferer {
   customer_id: string;
@@ -61,7 +71,8 @@ export function DeadLettersTab() {
 }
 
 function Letters({ customerId }: { customerId: string }) {
-  const query = useList<DeadLetter>(`${PATH}/${customerId}`, { limit: LETTERS_SHOWN });
+  const place = usePlace();
+  const query = useList<DeadLetter>(`${PATH}/${customerId}`, { cursor: place.cursor });
   const [opened, setOpened] = useState<DeadLetter>();
   const columns: readonly Column<DeadLetter>[] = [
     { header: texts.webhooks.event, render: ({ event_type: type }) => <EventName type={type} /> },
@@ -99,7 +110,8 @@ function Letters({ customerId }: { customerId: string }) {
   ];
   return (
     <Stack>
-      <QueryTable
+      <PagedTable
+        place={place}
         label={texts.webhooks.deadLetters}
         query={query}
         columns={columns}

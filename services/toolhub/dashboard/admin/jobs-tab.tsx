@@ -1,4 +1,14 @@
-import { ActionButton, type Column, Empty, Panel, QueryTable, toast, When } from '@libs/ui';
+import {
+  ActionButton,
+  type Column,
+  Empty,
+  PagedTable,
+  Panel,
+  QueryTable,
+  toast,
+  usePlace,
+  When,
+} from '@libs/ui';
 import { Stack } from '@mantine/core';
 import { texts } from '../texts.ts';
 import { operator, refresh, useList } from './operator.ts';
@@ -60,14 +70,16 @@ const failedColumns: readonly Column<FailedJob>[] = [
 
 export function JobsTab() {
   const jobs = useList<Job>(JOBS_PATH);
-  const failed = useList<FailedJob>('/api/admin/jobs/failed');
+  const place = usePlace();
+  const failed = useList<FailedJob>('/api/admin/jobs/failed', { cursor: place.cursor });
   return (
     <Stack gap="lg">
       <Panel title={words.tabs.jobs} flush>
         <QueryTable label={words.tabs.jobs} query={jobs} columns={jobColumns} keyOf={({ name }) => name} />
       </Panel>
       <Panel title={words.failedJobs} flush>
-        <QueryTable
+        <PagedTable
+          place={place}
           label={words.failedJobs}
           query={failed}
           columns={failedColumns}

@@ -3,16 +3,16 @@ import {
   type Column,
   EmptyNote,
   JsonBlock,
-  type ListPage,
   oneByOne,
+  PagedTable,
   Panel,
-  QueryTable,
   toast,
+  usePlace,
   When,
 } from '@libs/ui';
 import { Button, Group, Modal, Stack, Text } from '@mantine/core';
 import { useState } from 'react';
-import { client, refresh, useObject } from '../api/client.ts';
+import { client, refresh, useList } from '../api/client.ts';
 import { texts } from '../texts.ts';
 import { Attempts } from './attempts.tsx';
 import { EventName } from './event-name.tsx';
@@ -53,7 +53,12 @@ function columnsWith(show: (letter: DeadLetter) => void): Column<DeadLetter>[] {
 
 export function DeadLettersPanel() {
   // Deliveries are given up while somebody looks.
-  const query = useObject<ListPage<DeadLetter>>(DEAD_LETTERS_PATH, { refetchMs: REFETCH_MS });
+  const place = usePlace();
+  const query = useList<DeadLetter>(
+    DEAD_LETTERS_PATH,
+    { cursor: place.cursor },
+    { refetchMs: () => REFETCH_MS },
+  );
   const [shown, setShown] = useState<DeadLetter>();
   const letters = (query.data?.data ?? []).slice(0, REPLAYS_MAX);
   const replayAll = async () => {
@@ -72,7 +77,8 @@ export function DeadLettersPanel() {
         ) : null
       }
     >
-      <QueryTable
+      <PagedTable
+        place={place}
         label={words.deadLetters}
         query={query}
         columns={columnsWith(setShown)}

@@ -1,0 +1,75 @@
+// However much there is, all of it can be reached, by everybody, and what is refused is said where it was asked for.
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { type Account, call, signUp } from '../../../services/toolhub/test/accounts.ts';
+import { ADMIN_TOKEN } from '../../../services/toolhub/test/instance.ts';
+import { openPage } from '../chromium.ts';
+import type { Running } from './rig.ts';
+import { addDeadLetters } from './seed.ts';
+import { panel, STEP_MS, said } from './steps.ts';
+
+const SLOW_MACHINE_MS = 60_000;
+/** More than a page of a list holds. */
+const MANY = 25;
+
+export function testReach(running: () => Running): void {
+  async function openAs(account: Account | undefined): Promise<Page> {
+    const { hub, chromium } = running();
+    const { page } = await openPage(chromium, hub.url);
+    const [name = '', value = ''] = (account?.cookie ?? '').split('=');
+    if (account !== undefined) await page.context().addCookies([{ name, value, url: hub.url }]);
+    page.setDefaultTimeout(STEP_MS);
+    return page;
+  }
+
+  async function openAsOperator(path: string): Promise<Page> {
+    const page = await openAs(undefined);
+    await page.goto(path);
+    await page.getByLabel('Admin token').fill(ADMIN_TOKEN);
+    await page.getByRole('button', { name: 'Enter' }).click();
+    return page;
+  }
+
+  const next = (page: Page, title: string) =>
+    panel(page, title).getByRole('button', { name: 'Next page' }).click();
+
+  test('dead letters and failed jobs beyond the first page are shown, to the operator as well', {
+    timeout: SLOW_MACHINE_MS,
+  }, async () => {
+    const { hub } = running();
+    const account = await signUp(hub.url);
+    const { cookie } = account;
+    const body = { webhook_url: `${hub.receiver.url}/many` };
+    await call(`${hub.url}/api/webhooks/config`, { cookie, body });
+    await call(`${hub.url}/api/webhooks/test`, { cookie, body: {} });
+    const sent = () => call<{ data: object[] }>(`${hub.url}/api/webhooks/deliveries`, { cookie });
+    await expect.poll(async () => (await sent()).body.data.length).toBe(1);
+    await addDeadLetters(hub, account.id, MANY);
+    const page = await openAs(account);
+    await page.goto('/webhooks');
+    const rowsOf = (shown: Page, table: string) => shown.getByRole('table', { name: table }).getByRole('row');
+    await expect.poll(() => rowsOf(page, 'Dead letters').count()).toBe(21);
+    await next(page, 'Dead letters');
+    await expect.poll(() => rowsOf(page, 'Dead letters').count()).toBe(MANY - 20 + 1);
+    await page.context().close();
+    await hub.database.database.query(
+      `insert into jobs (name, payload, ready_at, attempts, failed_at, last_error)
+       select 'mail.send', '{}', now(), 25, now(), 'refused ' || n from generate_series(1, $1::int) n`,
+      [MANY],
+    );
+    const operator = await openAsOperator('/admin?tab=jobs');
+    await rowsOf(operator, 'Failed jobs')
+      .filter({ hasText: `refused ${MANY}` })
+      .waitFor();
+    await next(operator, 'Failed jobs');
+    await operator.getByText('refused 1', { exact: true }).waitFor();
+    await operator.getByRole('tab', { name: 'Dead letters' }).click();
+    await operator.getByRole('button', { name: account.email, exact: true }).click();
+    const dialog = operator.getByRole('dialog');
+    await expect.poll(() => dialog.getByRole('row').count()).toBe(21);
+    await dialog.getByRole('button', { name: 'Next page' }).click();
+    await expect.poll(() => dialog.getByRole('row').count()).toBe(MANY - 20 + 1);
+    await operator.context().close();
+    await hub.database.database.query(`delete from jobs where last_error like 'refused %'`);
+  });
+}
