@@ -27,6 +27,8 @@ export interface Sessions {
   hold(tx: Queryable, session: { personId: string; id: string }): Promise<boolean>;
   end(token: string): Promise<Session | undefined>;
   endById(session: { personId: string; id: string }): Promise<boolean>;
+  /** All of a person's but the one that asks for it. */
+  endOthers(asking: { personId: string; sessionId: string | undefined }): Promise<void>;
   /** All of a person's, or all but the one that asks for it. */
   endAll(tx: Queryable, personId: string, except?: string | null): Promise<void>;
   purge(): Promise<void>;
@@ -69,6 +71,7 @@ export function createSessions(options: SessionsOptions): Sessions {
     hold: store.hold,
     end: (token) => store.deleteByToken(database, hashToken(token)),
     endById: (session) => store.deleteById(database, session),
+    endOthers: ({ personId, sessionId }) => store.deleteAll(database, personId, sessionId),
     endAll: store.deleteAll,
     purge: () => store.deleteExpired(database, now()),
   };

@@ -6,7 +6,7 @@ import { ADMIN_TOKEN } from '../../../services/toolhub/test/instance.ts';
 import { openPage } from '../chromium.ts';
 import type { Running } from './rig.ts';
 import { addDeadLetters } from './seed.ts';
-import { panel, STEP_MS, said } from './steps.ts';
+import { heading, panel, STEP_MS, said } from './steps.ts';
 
 const SLOW_MACHINE_MS = 60_000;
 /** More than a page of a list holds. */
@@ -32,6 +32,34 @@ export function testReach(running: () => Running): void {
 
   const next = (page: Page, title: string) =>
     panel(page, title).getByRole('button', { name: 'Next page' }).click();
+
+  test('sessions beyond the first page are shown, and all others end at one stroke', {
+    timeout: SLOW_MACHINE_MS,
+  }, async () => {
+    const { hub } = running();
+    const account = await signUp(hub.url);
+    await hub.database.database.query(
+      `insert into sessions (customer_id, id, token_hash, created_at, expires_at, ip)
+       select $1, 'ses_' || lpad(n::text, 26, '0'), decode(lpad(n::text, 64, '0'), 'hex'),
+         now(), now() + interval '1 day', '203.0.113.' || n
+       from generate_series(1, $2::int) n`,
+      [account.id, MANY],
+    );
+    const page = await openAs(account);
+    await page.goto('/settings');
+    const sessions = panel(page, 'Sessions');
+    await sessions.getByText('This one').waitFor();
+    await next(page, 'Sessions');
+    await sessions.getByText('203.0.113.1', { exact: true }).waitFor();
+    await sessions.getByRole('button', { name: 'Previous page' }).click();
+    await sessions.getByText('This one').waitFor();
+    await sessions.getByRole('button', { name: 'End all others' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'End all others' }).click();
+    // Below the heading this one alone.
+    await expect.poll(() => sessions.getByRole('row').count()).toBe(2);
+    expect((await call(`${hub.url}/api/me`, { cookie: account.cookie })).status).toBe(200);
+    await page.context().close();
+  });
 
   test('dead letters and failed jobs beyond the first page are shown, to the operator as well', {
     timeout: SLOW_MACHINE_MS,

@@ -63,7 +63,8 @@ const needs: Record<Need, readonly string[]> = {
   person: [
     ...['session.get', 'session.update', 'session.change_password', 'session.resend_verification'],
     ...['session.ask_new_passkey', 'session.add_passkey', 'session.list_passkeys', 'session.remove_passkey'],
-    ...['session.list_sessions', 'session.end_session', 'session.accept_invitation'],
+    ...['session.list_sessions', 'session.end_session', 'session.end_other_sessions'],
+    ...['session.accept_invitation'],
     ...['session.switch_organisation', 'session.create_organisation'],
   ],
   visitor: [

@@ -436,4 +436,15 @@ describe('sessions', () => {
     expect((await second.call('GET', '/v1/session')).status).toBe(401);
     expect((await person.call('GET', '/v1/session')).status).toBe(200);
   });
+
+  test('[P-3.32] all others end at one stroke: neither the one that asks nor another’s', async () => {
+    const [person, stranger] = [await signUp(harness), await signUp(harness)];
+    const second = openBrowser(other);
+    await second.call('POST', '/v1/session/login', { email: person.email, password: PASSWORD });
+    expect((await second.call('GET', '/v1/session')).status).toBe(200);
+    expect((await person.call('DELETE', '/v1/session/sessions')).status).toBe(204);
+    expect((await second.call('GET', '/v1/session')).status).toBe(401);
+    for (const browser of [person, stranger])
+      expect((await browser.call('GET', '/v1/session')).status).toBe(200);
+  });
 });

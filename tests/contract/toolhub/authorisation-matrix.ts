@@ -34,7 +34,7 @@ const needs: Record<Need, readonly string[]> = {
   person: [
     ...['account.close', 'account.change_password', 'account.export', 'tokens.create', 'tools.call'],
     ...['passkeys.ask_new', 'passkeys.add', 'passkeys.list', 'passkeys.remove'],
-    ...['approvals.allow', 'approvals.deny'],
+    ...['approvals.allow', 'approvals.deny', 'sessions.end_others'],
   ],
   admin: [
     ...['admin.list_dead_letter_customers', 'admin.list_dead_letters', 'admin.replay_dead_letter'],

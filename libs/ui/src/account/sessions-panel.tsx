@@ -1,10 +1,11 @@
 import { Badge } from '@mantine/core';
 import { ActionButton } from '../show/action-button.tsx';
+import { ConfirmButton } from '../show/confirm.tsx';
 import { Panel } from '../show/panel.tsx';
 import { toast } from '../show/toast.ts';
 import { When } from '../show/when.tsx';
 import type { Column } from '../table/columns-for.ts';
-import { QueryTable } from '../table/query-table.tsx';
+import { PagedTable, usePlace } from '../table/paged-table.tsx';
 import type { Account } from './account.ts';
 import { deviceOf } from './device.ts';
 import { texts } from './texts.ts';
@@ -54,14 +55,38 @@ function columnsOf(account: Account, path: string): readonly Column<OwnSession>[
 
 export function SessionsPanel({ account }: { account: Account }) {
   const path = `${account.paths.own}/sessions`;
-  const query = account.api.useList<OwnSession>(path);
+  const place = usePlace();
+  const query = account.api.useList<OwnSession>(path, { cursor: place.cursor });
+  const hasOthers = place.cursor !== undefined || (query.data?.data ?? []).some(({ current }) => !current);
+  const endOthers = async () => {
+    await account.client.delete(path);
+    place.toFirst();
+    await account.api.refresh(path);
+    toast.done(words.othersEnded);
+  };
   return (
-    <Panel title={words.title} lead={words.lead} flush>
-      <QueryTable
+    <Panel
+      title={words.title}
+      lead={words.lead}
+      flush
+      actions={
+        hasOthers ? (
+          <ConfirmButton
+            danger
+            label={words.endOthers}
+            question={words.endOthersQuestion}
+            explanation={words.endOthersHint}
+            onConfirm={endOthers}
+          />
+        ) : null
+      }
+    >
+      <PagedTable
         label={words.title}
         columns={columnsOf(account, path)}
         query={query}
         keyOf={({ id }) => id}
+        place={place}
       />
     </Panel>
   );

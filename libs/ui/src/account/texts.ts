@@ -72,5 +72,9 @@ export const texts = {
     thisOne: 'This one',
     end: 'End',
     ended: 'The session has ended.',
+    endOthers: 'End all others',
+    endOthersQuestion: 'End all other sessions?',
+    endOthersHint: 'Wherever else you are logged in, you have to log in again.',
+    othersEnded: 'All other sessions have ended.',
   },
 } as const;

@@ -33,6 +33,7 @@ export const actions: Record<string, string> = {
   'sandbox.return': 'Return forced',
   'sandbox.settle': 'Settlement forced',
   'session.ended': 'Logged out',
+  'session.others_ended': 'All other sessions ended',
   'session.started': 'Logged in',
   'user.changed': 'Profile changed',
   'user.created': 'Account made',

@@ -101,6 +101,27 @@ function registerSessionList(routes: PaymentsRoutes, { sessions }: AccountRouteD
       return reply.code(204).send(null);
     },
   );
+
+  routes.delete(
+    '/v1/session/sessions',
+    {
+      access: 'person',
+      rate: 'person',
+      audit: { action: 'session.others_ended' },
+      idempotency: 'natural',
+      schema: {
+        operationId: 'session.end_other_sessions',
+        tags,
+        summary: 'End all sessions of the person but the one that asks',
+        response: { 204: Type.Null() },
+      },
+    },
+    async (request, reply) => {
+      const { userId: personId, sessionId } = personOf(request);
+      await sessions.endOthers({ personId, sessionId });
+      return reply.code(204).send(null);
+    },
+  );
 }
 
 function registerOrganisations(routes: PaymentsRoutes, { people }: AccountRouteDependencies): void {

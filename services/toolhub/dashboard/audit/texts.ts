@@ -50,6 +50,7 @@ const actions: Record<string, string> = {
   'plan.limit_changed': 'Limit changed',
   'session.started': 'Logged in',
   'session.ended': 'Logged out',
+  'session.others_ended': 'All other sessions ended',
   'token.created': 'Token made',
   'token.revoked': 'Token revoked',
   'webhook.configured': 'Webhook set up',

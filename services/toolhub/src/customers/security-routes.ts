@@ -9,7 +9,7 @@ import { CustomerAnswer, customerToApi, GivenPassword, NewPassword } from './sch
 
 export interface SecurityRoutesDependencies {
   security: Login<Customer>['security'];
-  sessions: Pick<Login<Customer>['sessions'], 'list' | 'endById'>;
+  sessions: Pick<Login<Customer>['sessions'], 'list' | 'endById' | 'endOthers'>;
   access: Pick<Access, 'sessionOf'>;
 }
 
@@ -245,6 +245,28 @@ function registerSessionList(routes: ToolhubRoutes, { sessions, access }: Securi
       const { customerId: personId } = access.sessionOf(request);
       if (!(await sessions.endById({ personId, id: request.params.id })))
         throw errors.not_found({ detail: 'There is no such session.' });
+      return reply.code(204).send(null);
+    },
+  );
+
+  routes.delete(
+    '/api/sessions',
+    {
+      access: 'person',
+      rate: 'api',
+      audit: { action: 'session.others_ended' },
+      idempotency: 'natural',
+      schema: {
+        operationId: 'sessions.end_others',
+        tags,
+        summary: 'End all other sessions',
+        description: 'All but the one that asks: their cookies stop working.',
+        response: { 204: Type.Null() },
+      },
+    },
+    async (request, reply) => {
+      const { customerId: personId, sessionId } = access.sessionOf(request);
+      await sessions.endOthers({ personId, sessionId });
       return reply.code(204).send(null);
     },
   );
