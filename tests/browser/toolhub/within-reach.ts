@@ -5,7 +5,7 @@ import { type Account, call, signUp } from '../../../services/toolhub/test/accou
 import { ADMIN_TOKEN } from '../../../services/toolhub/test/instance.ts';
 import { openPage } from '../chromium.ts';
 import type { Running } from './rig.ts';
-import { addDeadLetters } from './seed.ts';
+import { addDeadLetters, addInvoice } from './seed.ts';
 import { heading, panel, STEP_MS, said } from './steps.ts';
 
 const SLOW_MACHINE_MS = 60_000;
@@ -32,6 +32,46 @@ export function testReach(running: () => Running): void {
 
   const next = (page: Page, title: string) =>
     panel(page, title).getByRole('button', { name: 'Next page' }).click();
+
+  test('[TH-11.36] the operator finds the invoice of an account that is closed, and voids it', {
+    timeout: SLOW_MACHINE_MS,
+  }, async () => {
+    const { hub } = running();
+    const gone = await signUp(hub.url);
+    for (let month = 1; month <= MANY; month += 1) await addInvoice(hub, gone, { monthsAgo: month });
+    const one = await addInvoice(hub, gone, { monthsAgo: MANY + 1, status: 'failed_to_send' });
+    const { database } = hub.database;
+    await database.query('delete from customer_emails where customer_id = $1', [gone.id]);
+    await database.query('delete from customers where id = $1', [gone.id]);
+    const page = await openAsOperator('/admin?tab=invoices');
+    const rows = panel(page, 'Invoices').getByRole('row').filter({ hasText: gone.email });
+    await expect.poll(() => rows.count()).toBeGreaterThan(1);
+    await next(page, 'Invoices');
+    await page.waitForURL(/cursor=/);
+    await panel(page, 'Invoices').getByRole('button', { name: 'First page' }).click();
+    await page.getByRole('combobox', { name: 'Status' }).click();
+    await page.getByRole('option', { name: 'Not sent yet' }).click();
+    await page.waitForURL(/status=failed_to_send/);
+    const row = panel(page, 'Invoices').getByRole('row').filter({ hasText: one.number });
+    await row.getByRole('button', { name: 'Void' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Void' }).click();
+    await row.waitFor({ state: 'detached' });
+    await page.goto('about:blank');
+    const kept = await database.query<{ status: string }>('select status from invoices where id = $1', [
+      one.id,
+    ]);
+    expect(kept.rows).toEqual([{ status: 'void' }]);
+    await page.context().close();
+  });
+
+  test('[TH-11.36] what a run of the invoices came to is told to a screen reader', {
+    timeout: SLOW_MACHINE_MS,
+  }, async () => {
+    const page = await openAsOperator('/admin?tab=invoices');
+    await page.getByRole('button', { name: 'Run' }).click();
+    await page.getByRole('status').getByText('Would create').waitFor();
+    await page.context().close();
+  });
 
   test('sessions beyond the first page are shown, and all others end at one stroke', {
     timeout: SLOW_MACHINE_MS,

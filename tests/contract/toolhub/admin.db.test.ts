@@ -52,6 +52,7 @@ describe('[TH-13] the admin interface', () => {
       ['GET', '/api/admin/webhooks/dlq'],
       ['POST', `/api/admin/webhooks/dlq/${ada.id}/dlq_01kaf3v6w8q2m5x9t7c4b1n0ze/replay`],
       ['PUT', '/api/admin/plans/starter'],
+      ['GET', '/api/admin/invoices'],
       ['POST', '/api/admin/invoices/run'],
       ['POST', '/api/admin/invoices/inv_1/mark-paid'],
       ['POST', '/api/admin/invoices/inv_1/void'],

@@ -39,6 +39,7 @@ const needs: Record<Need, readonly string[]> = {
   admin: [
     ...['admin.list_dead_letter_customers', 'admin.list_dead_letters', 'admin.replay_dead_letter'],
     ...['admin.change_limit', 'admin.edit_plan', 'admin.list_invoices', 'admin.run_invoices'],
+    ...['admin.list_all_invoices'],
     ...['admin.mark_invoice_paid', 'admin.void_invoice', 'admin.list_customers', 'admin.get_customer'],
     ...['admin.suspend_customer', 'admin.resume_customer', 'admin.change_plan', 'admin.list_jobs'],
     ...['admin.list_failed_jobs', 'admin.retry_job'],

@@ -309,6 +309,33 @@ test('[TH-7.21] an account that is closed is invoiced for what it owes, and the 
   expect(rows).toEqual([{ total_cents: totalCents, bill_to_email: eve.email, mail_state: 'pending' }]);
 });
 
+test('[TH-7.21] the operator finds the invoice of a closed account among those of all, and voids it', async () => {
+  const eve = await newCustomer(service.url);
+  await apiOf(service.url, eve.token)('PUT', '/api/plan', { plan: 'starter' });
+  const request = { method: 'DELETE', cookie: eve.cookie, body: { password: PASSWORD } };
+  expect((await call(`${service.url}/api/me`, request)).status).toBe(204);
+  type Listed = { id: string; customer_id: string; status: string };
+  const everybody: Listed[] = [];
+  let cursor = '';
+  for (let pages = 0; pages < 50; pages += 1) {
+    const { body } = await admin('GET', `/api/admin/invoices?limit=2${cursor}`);
+    everybody.push(...body.data);
+    if (body.next_cursor === null) break;
+    cursor = `&cursor=${body.next_cursor}`;
+  }
+  const ids = everybody.map(({ id }) => id);
+  expect(ids).toEqual([...new Set(ids)].sort().reverse());
+  expect(new Set(everybody.map(({ customer_id: id }) => id)).size).toBeGreaterThan(2);
+  const [owed] = everybody.filter(({ customer_id: id }) => id === eve.id);
+  expect(owed).toMatchObject({ status: 'open', bill_to: { email: eve.email } });
+  expect((await admin('POST', `/api/admin/invoices/${owed?.id}/void`)).status).toBe(200);
+  const voided = await admin('GET', '/api/admin/invoices?status=void');
+  expect(voided.body.data.map(({ status }: Listed) => status)).toContain('void');
+  expect(new Set(voided.body.data.map(({ status }: Listed) => status)).size).toBe(1);
+  expect(voided.body.data.map(({ id }: Listed) => id)).toContain(owed?.id);
+  expect((await admin('GET', '/api/admin/invoices?status=lost')).status).toBe(400);
+});
+
 test('[TH-7] a run whose process is told to stop ends with its step, gives the lock back, and is resumed', async () => {
   const many = 120;
   await db.database.query(

@@ -9,6 +9,8 @@ export interface CallOptions {
   /** The same for every try of one intention, so that nothing happens twice. */
   idempotencyKey?: string;
   signal?: AbortSignal;
+  /** For what takes longer than a page usually waits. */
+  timeoutMs?: number;
 }
 
 export interface Client {
@@ -38,7 +40,7 @@ const OVER: ReadonlySet<string> = new Set(['unauthorized', 'unauthenticated']);
 export function createClient({ headers, onUnauthenticated, onRefused }: ClientOptions): Client {
   async function call(method: string, path: string, body: unknown, options: CallOptions): Promise<Response> {
     const signal = AbortSignal.any([
-      AbortSignal.timeout(TIMEOUT_MS),
+      AbortSignal.timeout(options.timeoutMs ?? TIMEOUT_MS),
       ...(options.signal === undefined ? [] : [options.signal]),
     ]);
     const hasBody = method !== 'GET' && (method !== 'DELETE' || body !== undefined);

@@ -37,7 +37,12 @@ function AdminTabs() {
   const tab = TABS.find((each) => each === search.values.tab) ?? 'customers';
   return (
     <Page title={words.title} lead={words.lead}>
-      <Tabs value={tab} onChange={(value) => search.set({ tab: value ?? undefined })} keepMounted={false}>
+      <Tabs
+        value={tab}
+        // The filters of one tab are not those of another.
+        onChange={(value) => search.set({ tab: value ?? undefined, email: undefined, status: undefined })}
+        keepMounted={false}
+      >
         <TabRow
           label={words.title}
           chosen={tab}

@@ -15,6 +15,7 @@ export const admin = {
   },
   savePlan: 'Change the plan',
   noInvoices: 'No invoices yet.',
+  allInvoicesLead: 'Of all customers, also of those whose account is closed.',
   markPaid: 'Mark as paid',
   markPaidQuestion: (number: string) => `Has ${number} been paid?`,
   markPaidHint: 'The customer sees it as paid from then on.',

@@ -13,13 +13,20 @@ export const isCapBelow = ({ spend_cap_cents: cap }: { spend_cap_cents: number |
 
 export interface Invoice {
   id: string;
+  customer_id: string;
   number: string;
   period: string;
   status: string;
   currency: string;
   lines: { description: string; quantity: number; amount_cents: number }[];
   total_cents: number;
-  bill_to: { name: string; company: string | null; address: string | null; tax_id: string | null };
+  bill_to: {
+    name: string;
+    email: string;
+    company: string | null;
+    address: string | null;
+    tax_id: string | null;
+  };
   payment: { reference: string; details: string[]; url: string | null } | null;
   issued_at: string;
   sent_at: string | null;

@@ -9,6 +9,7 @@ import { formatNumber } from './invoice.ts';
 import { InvoiceSchema, invoiceExample, invoiceToApi } from './invoice-api.ts';
 import { PERIOD_PATTERN, type Period } from './period.ts';
 import type { InvoiceService } from './service.ts';
+import { INVOICE_STATUSES } from './states.ts';
 
 export interface InvoiceRoutesDependencies {
   invoices: InvoiceService;
@@ -97,6 +98,32 @@ function registerReading(routes: ToolhubRoutes, { invoices, access }: InvoiceRou
       },
     },
     (request) => list(request.params.id, request.query),
+  );
+  routes.get(
+    '/api/admin/invoices',
+    {
+      access: 'admin',
+      rate: 'none',
+      audit: 'none',
+      idempotency: 'safe',
+      schema: {
+        operationId: 'admin.list_all_invoices',
+        tags: ['Admin'],
+        summary: 'The invoices of all customers',
+        description: 'Newest first; also those of customers whose account is closed.',
+        querystring: listQuery({
+          status: Type.Optional(Type.Enum([...INVOICE_STATUSES], { type: 'string' })),
+        }),
+        response: { 200: listSchema(InvoiceSchema) },
+      },
+    },
+    ({ query }) =>
+      listPage(query, {
+        cursor,
+        read: ({ from, limit }) => invoices.listAll({ status: query.status, before: from?.id, limit }),
+        positionOf: ({ id }) => ({ id }),
+        show: (invoice) => invoiceToApi(invoice, invoices.seller),
+      }),
   );
   routes.get(
     '/api/invoices/:id',

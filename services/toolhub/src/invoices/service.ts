@@ -20,8 +20,8 @@ import {
   LOCK_TTL_MS,
   type RunOutcome,
 } from './run.ts';
-import { next } from './states.ts';
-import { findInvoice, listInvoices, lockInvoice, updateStatus } from './store.ts';
+import { type InvoiceStatus, next } from './states.ts';
+import { findInvoice, listAllInvoices, listInvoices, lockInvoice, updateStatus } from './store.ts';
 import { readUsage } from './usage-store.ts';
 
 export interface InvoiceServiceDependencies
@@ -36,6 +36,12 @@ export interface InvoiceServiceDependencies
 
 export interface InvoiceService {
   list(query: { customerId: string; before: string | undefined; limit: number }): Promise<Invoice[]>;
+  /** Of all customers, for the operator. */
+  listAll(query: {
+    status: InvoiceStatus | undefined;
+    before: string | undefined;
+    limit: number;
+  }): Promise<Invoice[]>;
   find(key: { customerId: string; id: string }): Promise<Invoice>;
   render(invoice: Invoice): Promise<Buffer>;
   /** Who sends invoices, and how they are paid. */
@@ -113,6 +119,7 @@ export function createInvoiceService(deps: InvoiceServiceDependencies): InvoiceS
 
   return {
     list: (query) => listInvoices(database, query),
+    listAll: (query) => listAllInvoices(database, query),
     async find(key) {
       const invoice = await findInvoice(database, key);
       if (invoice === undefined) throw baseErrors.not_found();

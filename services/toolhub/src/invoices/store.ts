@@ -152,6 +152,19 @@ export async function listInvoices(
   return rows.map(fromRow);
 }
 
+/** For admins: of all customers, also of those whose account is closed. Newest first, as `listInvoices`. */
+export async function listAllInvoices(
+  db: Queryable,
+  query: { status: InvoiceStatus | undefined; before: string | undefined; limit: number },
+): Promise<Invoice[]> {
+  const { rows } = await db.query<InvoiceRow>(
+    `select ${COLUMNS} from invoices where ($1::text is null or status = $1) and ($2::text is null or id < $2)
+     order by id desc limit $3`,
+    [query.status ?? null, query.before ?? null, query.limit],
+  );
+  return rows.map(fromRow);
+}
+
 export async function findInvoice(
   db: Queryable,
   key: { customerId: string; id: string },
