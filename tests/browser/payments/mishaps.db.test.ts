@@ -247,6 +247,31 @@ describe.runIf(hasChromium)('mishaps at the dashboard', { timeout: SLOW_MACHINE_
     await page.context().close();
   });
 
+  test('[P-9.18] another tab logs in as a colleague: no form keeps what was typed by the one before', async () => {
+    const first = await signUp(dashboard, { name: 'Ada Lovelace', organisation: 'Engines' });
+    await verifyAddress(dashboard, first);
+    const email = 'colleague@example.com';
+    const invited = await first.call('POST', '/v1/invitations', { email, role: 'owner' });
+    expect(invited.status).toBe(201);
+    const { token } = await nextMail(dashboard, email, /invite/i);
+    const second = openBrowser(dashboard);
+    const body = { email, password: PASSWORD, name: 'Charles', invitation: token };
+    expect((await second.call('POST', '/v1/session/signup', body)).status).toBe(201);
+    const page = await openAs(first.cookie);
+    await page.clock.install();
+    await page.goto('/dashboard/settings');
+    const name = page.getByRole('textbox', { name: 'Name', exact: true });
+    await name.fill('Typed by the first one');
+    const [cookie = '', value = ''] = (second.cookie ?? '').split('=');
+    await page.context().addCookies([{ name: cookie, value, url }]);
+    // Whoever comes back to this tab after a while: what it shows is read again.
+    await page.clock.fastForward(10_000);
+    await page.evaluate(`window.dispatchEvent(new Event('visibilitychange'))`);
+    await page.getByText('You are logged in as Charles now.').waitFor();
+    await expect.poll(() => name.inputValue()).toBe('Charles');
+    await page.context().close();
+  });
+
   test('[P-9.18] the server restarts in the middle: said, waited for, and gone on with by itself', async () => {
     const back = openBrowser(dashboard);
     await back.call('POST', '/v1/session/login', { email: owner.email, password: PASSWORD });

@@ -46,6 +46,38 @@ export function testStayingTrue(running: () => Running): void {
     await page.context().close();
   });
 
+  test('[TH-11.35] another tab logs in as somebody else: no form keeps what was the first one’s', {
+    timeout: SLOW_MACHINE_MS,
+  }, async () => {
+    const { hub } = running();
+    const [first, second] = [await signUp(hub.url), await signUp(hub.url)];
+    for (const [{ cookie }, company] of [
+      [first, 'First Ltd'],
+      [second, 'Second Ltd'],
+    ] as const)
+      await call(`${hub.url}/api/billing-details`, {
+        ...{ method: 'PUT', cookie, body: { company, address: null, tax_id: null } },
+      });
+    await call(`${hub.url}/api/me`, { method: 'PATCH', cookie: second.cookie, body: { name: 'Second' } });
+    const page = await openAs(first);
+    await page.clock.install();
+    for (const [path, label, own] of [
+      ['/billing', 'Company', 'Second Ltd'],
+      ['/settings', 'Name', 'Second'],
+    ] as const) {
+      await become(page, first);
+      await page.goto(path);
+      const field = page.getByRole('textbox', { name: label, exact: true });
+      await field.fill('Typed for the first one');
+      await become(page, second);
+      // Whoever comes back to this tab after a while: what it shows is read again.
+      await page.clock.fastForward(10_000);
+      await page.evaluate(`window.dispatchEvent(new Event('visibilitychange'))`);
+      await expect.poll(() => field.inputValue()).toBe(own);
+    }
+    await page.context().close();
+  });
+
   test('a log in which nothing was found so far says so, and goes on looking', {
     timeout: SLOW_MACHINE_MS,
   }, async () => {

@@ -116,10 +116,10 @@ export function Frame() {
         <UnverifiedBanner account={account} email={session.data.user.email} />
       )}
       {session.data.organisation === null ? (
-        <AnotherOrganisationPanel />
+        <AnotherOrganisationPanel key={session.data.user.id} />
       ) : (
-        // Anew for another organisation: what was typed for one must not be sent for the other.
-        <Pages key={session.data.organisation.id} />
+        // Anew for another person or organisation: what was typed for one must not be sent for the other.
+        <Pages key={`${session.data.user.id} ${session.data.organisation.id}`} />
       )}
     </Shell>
   );

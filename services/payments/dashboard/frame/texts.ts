@@ -31,6 +31,7 @@ export const navigation = {
 export const account = {
   switchTo: 'Switch organisation',
   switched: (name: string) => `You now look at ${name}.`,
+  anotherPerson: (name: string) => `You are logged in as ${name} now.`,
   noOrganisation: 'no organisation',
   roleChanged: (role: string) => `Your role here is another one now: ${role}.`,
 } as const;

@@ -43,7 +43,8 @@ export function Frame() {
   const me = useMe();
   if (me.data !== undefined && me.data !== null) {
     return (
-      <CustomerFrame customer={me.data.customer}>
+      // Anew for another customer: what was typed for one must not be sent for the other.
+      <CustomerFrame key={me.data.customer.id} customer={me.data.customer}>
         <Outlet />
       </CustomerFrame>
     );

@@ -26,7 +26,7 @@ export function StartPage() {
   }
   if (me.data === null) return <FrontDoor />;
   return (
-    <CustomerFrame customer={me.data.customer}>
+    <CustomerFrame key={me.data.customer.id} customer={me.data.customer}>
       <Suspense fallback={<Loading />}>
         <Overview />
       </Suspense>

@@ -22,14 +22,29 @@ export function useMe() {
   return useQuery({
     queryKey: [ME_PATH, {}],
     queryFn: async ({ signal }): Promise<Me | null> => {
-      try {
-        return await client.get<Me>(ME_PATH, { signal });
-      } catch (error) {
-        if (isApiError(error) && error.status === 401) return null;
-        throw error;
-      }
+      const me = await readMe(signal);
+      forgetAnother(me);
+      return me;
     },
   });
+}
+
+async function readMe(signal: AbortSignal): Promise<Me | null> {
+  try {
+    return await client.get<Me>(ME_PATH, { signal });
+  } catch (error) {
+    if (isApiError(error) && error.status === 401) return null;
+    throw error;
+  }
+}
+
+const shownMe = () => queryClient.getQueryData<Me | null>([ME_PATH, {}]);
+
+/** Another tab logged in as somebody else, or out: what this one has read is not theirs. */
+function forgetAnother(me: Me | null): void {
+  const shown = shownMe();
+  if (shown === undefined || shown?.customer.id === me?.customer.id) return;
+  void queryClient.resetQueries({ predicate: ({ queryKey }) => queryKey[0] !== ME_PATH });
 }
 
 /** After log-in and sign-up: whatever was read before belongs to somebody else. */
