@@ -1,6 +1,7 @@
 import { createPages, page } from '@libs/ui';
 import { sessionOver } from './api/client.ts';
 import { Frame } from './frame/frame.tsx';
+import { askWhoIsThere } from './session/me.ts';
 
 const publicPages = {
   '/': page(() => import('./front/page.tsx'), 'StartPage'),
@@ -31,4 +32,7 @@ const framedPages = {
 const pages = createPages({ publicPages, framedPages, frame: Frame });
 
 export const { router } = pages;
-sessionOver.lead = pages.leadToLogin;
+sessionOver.lead = () => {
+  // The start has a side for everybody, which it turns to whoever has no session.
+  if (!pages.leadToLogin()) askWhoIsThere();
+};

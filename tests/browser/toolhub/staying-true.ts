@@ -78,6 +78,19 @@ export function testStayingTrue(running: () => Running): void {
     await page.context().close();
   });
 
+  test('[TH-11.29] the start shows the front door as soon as the session has ended', {
+    timeout: SLOW_MACHINE_MS,
+  }, async () => {
+    const { hub } = running();
+    const account = await signUp(hub.url);
+    const page = await openAs(account);
+    await page.goto('/');
+    await heading(page, 'Overview');
+    await call(`${hub.url}/api/auth/logout`, { cookie: account.cookie, body: {} });
+    await heading(page, 'Your assistant, with your accounts');
+    await page.context().close();
+  });
+
   test('a log in which nothing was found so far says so, and goes on looking', {
     timeout: SLOW_MACHINE_MS,
   }, async () => {

@@ -55,13 +55,14 @@ export function createPages(options: {
     defaultNotFoundComponent: () => <NotFoundPage action={<ToStart />} />,
   });
 
-  /** To the log-in, and back to exactly here afterwards; pages that need no session stay. */
-  const leadToLogin = () => {
+  /** To the log-in, and back to exactly here afterwards; pages that need no session stay, which is false. */
+  const leadToLogin = (): boolean => {
     const { pathname, search } = window.location;
     const here = pathname.slice(basepath.length).replace(/\/$/, '') || '/';
-    if (here in publicPages) return;
+    if (here in publicPages) return false;
     drafts.keepAll();
     void router.navigate({ to: '/login', search: { next: `${pathname}${search}` } as never });
+    return true;
   };
   return { router, leadToLogin };
 }

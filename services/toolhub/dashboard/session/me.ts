@@ -47,6 +47,12 @@ function forgetAnother(me: Me | null): void {
   void queryClient.resetQueries({ predicate: ({ queryKey }) => queryKey[0] !== ME_PATH });
 }
 
+/** A call was told that nobody is logged in: whoever the page is for is asked for again, unless that is what was asked. */
+export function askWhoIsThere(): void {
+  const queryKey = [ME_PATH, {}];
+  if (queryClient.isFetching({ queryKey }) === 0) void queryClient.invalidateQueries({ queryKey });
+}
+
 /** After log-in and sign-up: whatever was read before belongs to somebody else. */
 export function enterAs(me: Me): void {
   queryClient.clear();
