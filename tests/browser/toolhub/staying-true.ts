@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { type Account, call, signUp } from '../../../services/toolhub/test/accounts.ts';
 import { openPage } from '../chromium.ts';
 import type { Running } from './rig.ts';
-import { addInvoice } from './seed.ts';
+import { addInvoice, callMastodon, connectMastodon } from './seed.ts';
 import { heading, STEP_MS } from './steps.ts';
 
 const SLOW_MACHINE_MS = 60_000;
@@ -108,6 +108,25 @@ export function testStayingTrue(running: () => Running): void {
     expect(await page.getByText('Nothing matches these filters').count()).toBe(0);
     await page.getByRole('button', { name: 'Look further' }).click();
     await page.getByRole('cell', { name: 'Account made' }).waitFor();
+    await page.context().close();
+  });
+
+  test('[TH-11.23] what was called elsewhere is counted without a reload', {
+    timeout: SLOW_MACHINE_MS,
+  }, async () => {
+    const { hub } = running();
+    const account = await signUp(hub.url);
+    await connectMastodon(hub, account);
+    const run = () => callMastodon(hub, account);
+    await run();
+    const page = await openAs(account);
+    await page.clock.install();
+    await page.goto('/');
+    const calls = page.locator('.ui-figures').getByText('2', { exact: true });
+    await page.locator('.ui-figures').getByText('1', { exact: true }).first().waitFor();
+    await run();
+    await page.clock.fastForward(60_000);
+    await calls.waitFor();
     await page.context().close();
   });
 }

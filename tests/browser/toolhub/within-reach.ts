@@ -5,7 +5,7 @@ import { type Account, call, signUp } from '../../../services/toolhub/test/accou
 import { ADMIN_TOKEN } from '../../../services/toolhub/test/instance.ts';
 import { openPage } from '../chromium.ts';
 import type { Running } from './rig.ts';
-import { addDeadLetters, addInvoice } from './seed.ts';
+import { addDeadLetters, addInvoice, callMastodon, connectMastodon } from './seed.ts';
 import { heading, panel, STEP_MS, said } from './steps.ts';
 
 const SLOW_MACHINE_MS = 60_000;
@@ -139,5 +139,20 @@ export function testReach(running: () => Running): void {
     await expect.poll(() => dialog.getByRole('row').count()).toBe(MANY - 20 + 1);
     await operator.context().close();
     await hub.database.database.query(`delete from jobs where last_error like 'refused %'`);
+  });
+
+  test('[TH-11.27] the calls of each day can be read as a table', { timeout: SLOW_MACHINE_MS }, async () => {
+    const { hub } = running();
+    const account = await signUp(hub.url);
+    await connectMastodon(hub, account);
+    await callMastodon(hub, account);
+    const page = await openAs(account);
+    await page.goto('/?days=7');
+    await page.getByRole('button', { name: 'Show each day in numbers' }).click();
+    const days = page.getByRole('table', { name: 'Daily activity' });
+    // The heading and seven days, of which the newest comes first.
+    await expect.poll(() => days.getByRole('row').count()).toBe(8);
+    await days.getByRole('row').nth(1).getByRole('cell', { name: '1', exact: true }).waitFor();
+    await page.context().close();
   });
 }

@@ -12,7 +12,7 @@ const series = [
   { name: 'errors', label: words.failed, color: 'orange.6' },
 ];
 
-/** No stop for the keyboard and no word for a screen reader: the figures stand in the tables beside. */
+/** No stop for the keyboard and no word for a screen reader: the figures stand in tables. */
 const silent = {
   'aria-hidden': true,
   // Room for the uppermost number, half of which stands above its line.
@@ -60,7 +60,7 @@ function WithLegend({ children }: { children: ReactNode }) {
   );
 }
 
-/** The table below says the same to whoever cannot see it. */
+/** `DailyTable` says the same to whoever cannot see it. */
 export function DailyChart({ usage }: { usage: Usage }) {
   const data = everyDay(usage);
   return (

@@ -4,7 +4,7 @@ import { Link } from '@tanstack/react-router';
 import { useList } from '../api/client.ts';
 import { texts } from '../texts.ts';
 import { useWebhook } from '../webhooks/webhook.ts';
-import { useUsage } from './usage.ts';
+import { untilCalled, useUsage } from './usage.ts';
 
 const words = texts.checklist;
 
@@ -21,7 +21,7 @@ export function Checklist() {
   const credentials = useList<unknown>('/api/credentials', { limit: 1 });
   const clients = useList<unknown>('/api/clients', { limit: 1 });
   const tokens = useList<unknown>('/api/tokens', { limit: 1 });
-  const usage = useUsage('365', 'platform');
+  const usage = useUsage('365', 'platform', untilCalled);
   const webhook = useWebhook();
   if ([credentials, clients, tokens, usage].some(({ data }) => data === undefined)) return null;
   const has = (list: typeof clients) => (list.data?.data.length ?? 0) > 0;

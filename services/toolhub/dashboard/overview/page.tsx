@@ -5,6 +5,7 @@ import { lazy, Suspense } from 'react';
 import { texts } from '../texts.ts';
 import { Attention } from './attention.tsx';
 import { Checklist } from './checklist.tsx';
+import { DailyTable } from './daily-table.tsx';
 import { Figures } from './figures.tsx';
 import { LatestCalls } from './latest-calls.tsx';
 import { PlatformTable } from './platform-table.tsx';
@@ -66,9 +67,12 @@ function Charts({ days }: { days: RangeDays }) {
         <Panel title={words.daily}>
           <QueryView query={byDay}>
             {(usage) => (
-              <Suspense fallback={waiting}>
-                <DailyChart usage={usage} />
-              </Suspense>
+              <>
+                <Suspense fallback={waiting}>
+                  <DailyChart usage={usage} />
+                </Suspense>
+                <DailyTable usage={usage} />
+              </>
             )}
           </QueryView>
         </Panel>

@@ -7,8 +7,8 @@ test('a range of days ends with today and has all of them', () => {
   const group = { key: '2026-11-10', calls: 5, errors: 2, p50_ms: 1, p95_ms: 2 };
   const days = everyDay({ ...range, data: [group], total: 5 });
   expect(days).toHaveLength(7);
-  expect(days[1]).toEqual({ day: 'Nov 10', calls: 3, errors: 2 });
-  expect(days[2]).toEqual({ day: 'Nov 11', calls: 0, errors: 0 });
+  expect(days[1]).toEqual({ date: '2026-11-10', day: 'Nov 10', calls: 3, errors: 2 });
+  expect(days[2]).toEqual({ date: '2026-11-11', day: 'Nov 11', calls: 0, errors: 0 });
 });
 
 test('the forecast goes on as the month went so far', () => {

@@ -37,20 +37,40 @@ export function rangeOf(days: RangeDays, now = Date.now()): { from: string; to: 
   return { from: dayOf(now - (Number(days) - 1) * DAY_MS), to: dayOf(now + DAY_MS) };
 }
 
-export function useUsage(days: RangeDays, group: 'platform' | 'day' | 'tool') {
-  return useObject<Usage>('/api/usage', { query: { ...rangeOf(days), group } });
+/** Sums over many days, which a call more hardly changes. */
+const USAGE_FOLLOW_MS = 30_000;
+
+export function useUsage(
+  days: RangeDays,
+  group: 'platform' | 'day' | 'tool',
+  refetchMs: number | ((usage: Usage) => number | false) = USAGE_FOLLOW_MS,
+) {
+  return useObject<Usage>('/api/usage', { query: { ...rangeOf(days), group }, refetchMs });
 }
+
+/** For whoever waits for the first call. */
+export const untilCalled = ({ total }: Usage) => (total === 0 ? USAGE_FOLLOW_MS : false);
 
 export const usePlan = () => useObject<PlanState>('/api/plan', { refetchMs: FOLLOW_MS });
 
+export interface DayOfCalls {
+  /** Such as 2026-11-14. */
+  date: string;
+  /** The same beside a bar. */
+  day: string;
+  /** Those that succeeded. */
+  calls: number;
+  errors: number;
+}
+
 /** Every day of the range has its bar, also those without a call. */
-export function everyDay(usage: Usage): { day: string; calls: number; errors: number }[] {
+export function everyDay(usage: Usage): DayOfCalls[] {
   const known = new Map(usage.data.map((group) => [group.key, group]));
-  const days: { day: string; calls: number; errors: number }[] = [];
+  const days: DayOfCalls[] = [];
   for (let ms = Date.parse(usage.from); ms < Date.parse(usage.to); ms += DAY_MS) {
-    const day = dayOf(ms);
-    const { calls = 0, errors = 0 } = known.get(day) ?? {};
-    days.push({ day: shortDay.format(ms), calls: calls - errors, errors });
+    const date = dayOf(ms);
+    const { calls = 0, errors = 0 } = known.get(date) ?? {};
+    days.push({ date, day: shortDay.format(ms), calls: calls - errors, errors });
   }
   return days;
 }
