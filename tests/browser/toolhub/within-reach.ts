@@ -155,4 +155,42 @@ export function testReach(running: () => Running): void {
     await days.getByRole('row').nth(1).getByRole('cell', { name: '1', exact: true }).waitFor();
     await page.context().close();
   });
+
+  test('a download that is refused is told on the page, which stays', {
+    timeout: SLOW_MACHINE_MS,
+  }, async () => {
+    const { hub } = running();
+    const account = await signUp(hub.url);
+    const one = await addInvoice(hub, account, { monthsAgo: 1 });
+    const page = await openAs(account);
+    const refusal = {
+      ...{ status: 429, contentType: 'application/problem+json' },
+      body: JSON.stringify({
+        ...{ type: 'about:blank', title: 'Too many requests', status: 429, code: 'rate_limited' },
+        ...{ detail: 'Try again in a minute.', request_id: 'req_1' },
+      }),
+    };
+    let isRefused = true;
+    for (const path of ['**/api/audit/export*', '**/api/invoices/*/pdf'])
+      await page.route(path, (route) => (isRefused ? route.fulfill(refusal) : route.continue()));
+    await page.goto('/audit');
+    await page.getByRole('link', { name: 'Export CSV' }).click();
+    await said(page, /Try again in a minute/);
+    await heading(page, 'Audit log');
+    await page.goto('/billing');
+    await page.getByRole('link', { name: `PDF ${one.number}` }).click();
+    await said(page, /Try again in a minute/);
+    await heading(page, 'Billing');
+    isRefused = false;
+    for (const [path, link, file] of [
+      ['/audit', 'Export CSV', 'audit.csv'],
+      ['/billing', `PDF ${one.number}`, `${one.number}.pdf`],
+    ] as const) {
+      await page.goto(path);
+      const download = page.waitForEvent('download');
+      await page.getByRole('link', { name: link }).click();
+      expect((await download).suggestedFilename()).toBe(file);
+    }
+    await page.context().close();
+  });
 }

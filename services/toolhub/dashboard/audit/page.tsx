@@ -3,17 +3,16 @@ import {
   ChoiceFilter,
   type Column,
   DayFilter,
+  DownloadLink,
   Empty,
   FilterBar,
-  Icon,
   ListPanel,
   Page,
   TextFilter,
   useSearchState,
   When,
 } from '@libs/ui';
-import { Button } from '@mantine/core';
-import { FOLLOW_MS, useList } from '../api/client.ts';
+import { client, FOLLOW_MS, useList } from '../api/client.ts';
 import { texts } from '../texts.ts';
 import { type AuditEntry, OutcomeBadge } from './entry.tsx';
 import { ActorName, type Names, TargetName, useNames } from './names.tsx';
@@ -45,14 +44,9 @@ export function AuditPage() {
       title={words.title}
       lead={words.lead}
       actions={
-        <Button
-          component="a"
-          href={addressOf('/api/audit/export', filters)}
-          variant="default"
-          leftSection={<Icon name="download" size={16} />}
-        >
+        <DownloadLink client={client} path={addressOf('/api/audit/export', filters)}>
           {words.csv}
-        </Button>
+        </DownloadLink>
       }
     >
       <FilterBar>

@@ -1,7 +1,7 @@
-import { Day, Facts, formatAmount, Icon, Page, Panel, QueryView, When } from '@libs/ui';
+import { Day, DownloadLink, Facts, formatAmount, Icon, Page, Panel, QueryView, When } from '@libs/ui';
 import { Badge, Button, Group, Stack, Table } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import { FOLLOW_MS, useObject } from '../api/client.ts';
+import { client, FOLLOW_MS, useObject } from '../api/client.ts';
 import { texts } from '../texts.ts';
 import { INVOICE_COLORS, INVOICES_PATH, type Invoice, monthName } from './invoice.ts';
 
@@ -102,18 +102,15 @@ export function InvoiceActions({ invoice: { id, number, payment } }: { invoice: 
           {words.payNow}
         </Button>
       ) : null}
-      <Button
-        component="a"
-        href={`${INVOICES_PATH}/${id}/pdf`}
-        target="_blank"
-        rel="noreferrer"
+      <DownloadLink
+        client={client}
+        path={`${INVOICES_PATH}/${id}/pdf`}
         size="xs"
-        variant="default"
         leftSection={<Icon name="download" size={14} />}
         aria-label={`${words.pdf} ${number}`}
       >
         {words.pdf}
-      </Button>
+      </DownloadLink>
     </Group>
   );
 }
