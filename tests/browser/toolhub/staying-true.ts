@@ -1,11 +1,12 @@
 // What stands on a page stays true: for whom it is, on which day, and while it is read.
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { type Account, call, signUp } from '../../../services/toolhub/test/accounts.ts';
+import { callTool } from '../../../services/toolhub/src/mcp/test/rig.ts';
+import { type Account, call, makeToken, signUp } from '../../../services/toolhub/test/accounts.ts';
 import { openPage } from '../chromium.ts';
 import type { Running } from './rig.ts';
 import { addInvoice, callMastodon, connectMastodon } from './seed.ts';
-import { heading, STEP_MS } from './steps.ts';
+import { heading, panel, STEP_MS } from './steps.ts';
 
 const SLOW_MACHINE_MS = 60_000;
 /** How many entries of the log one question looks at (`services/toolhub/src/audit/store.ts`). */
@@ -127,6 +128,34 @@ export function testStayingTrue(running: () => Running): void {
     await run();
     await page.clock.fastForward(60_000);
     await calls.waitFor();
+    await page.context().close();
+  });
+
+  test('[TH-11.10] an account is not said to be gone while it is being read', {
+    timeout: SLOW_MACHINE_MS,
+  }, async () => {
+    const { hub } = running();
+    const account = await signUp(hub.url);
+    const { cookie } = account;
+    const { token } = await makeToken(hub.url, account);
+    const put = (path: string, body: object) => call(`${hub.url}${path}`, { method: 'PUT', cookie, body });
+    await put('/api/credentials/telegram?verify=false', { bot_token: '4244:made-up' });
+    await put('/api/approvals/rules', { send: true, delete: true, tools: {} });
+    await callTool(hub.url, token, 'telegram_send_message', { chat_id: '1', text: 'Soon' });
+    const page = await openAs(account);
+    const read = Promise.withResolvers<void>();
+    await page.route('**/api/credentials?*', async (route) => {
+      await read.promise;
+      return route.continue();
+    });
+    await page.goto('/approvals');
+    await page.getByText('wants to send or publish something').waitFor();
+    expect(await page.getByText('not connected any more').count()).toBe(0);
+    read.resolve();
+    await panel(page, 'What must be asked for').waitFor();
+    await put('/api/credentials/telegram?verify=false', { bot_token: '4244:made-up' });
+    await call(`${hub.url}/api/credentials/telegram`, { method: 'DELETE', cookie });
+    await page.getByText('not connected any more').waitFor();
     await page.context().close();
   });
 }

@@ -97,7 +97,8 @@ function ApprovalList() {
 function ApprovalCard({ approval }: { approval: Approval }) {
   const { id, tool: name, platform, status, client: asker } = approval;
   const tool = useTools().data?.data.find((each) => each.name === name);
-  const account = useCredentials().data?.data.find((each) => each.platform === platform)?.account;
+  const connections = useCredentials().data?.data;
+  const connected = connections?.find((each) => each.platform === platform);
   const isOpen = status === 'pending' || status === 'allowed';
   const title = `${tool?.title ?? name} · ${platformTitle(platform)}`;
   const decide = async (verdict: 'allow' | 'deny', body: object) => {
@@ -124,7 +125,9 @@ function ApprovalCard({ approval }: { approval: Approval }) {
             client: asker.name,
             wants: words.wants[status],
             does: words.does[tool?.class ?? 'W'],
-            account: account ?? words.noAccount(platformTitle(platform)),
+            account:
+              connected?.account ??
+              (connections === undefined ? words.someAccount : words.noAccount)(platformTitle(platform)),
           })}
         </Text>
         <Text size="sm" c="dimmed" component="div">

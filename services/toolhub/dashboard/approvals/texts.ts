@@ -16,6 +16,7 @@ export const approvals = {
     U: 'overwrite something',
     D: 'delete something',
   },
+  someAccount: (platform: string) => `of ${platform}`,
   noAccount: (platform: string) => `of ${platform}, which is not connected any more`,
   asked: 'Asked',
   empty: '(empty)',
