@@ -193,4 +193,49 @@ export function testReach(running: () => Running): void {
     }
     await page.context().close();
   });
+
+  test('a refusal that is about no field of the form is shown above it', {
+    timeout: SLOW_MACHINE_MS,
+  }, async () => {
+    const { hub } = running();
+    const page = await openAs(await signUp(hub.url));
+    const refuse = (pointers: readonly string[]) => ({
+      ...{ status: 422, contentType: 'application/problem+json' },
+      body: JSON.stringify({
+        ...{ type: 'about:blank', title: 'Invalid request', status: 422, code: 'validation_failed' },
+        ...{ detail: 'The server does not like it.', request_id: 'req_1' },
+        errors: pointers.map((pointer) => ({ pointer, code: 'invalid', detail: `Not this one: ${pointer}` })),
+      }),
+    });
+    let pointers = ['/access_token', '/nowhere'];
+    await page.route('**/api/credentials/mastodon', (route) =>
+      route.request().method() === 'PUT' ? route.fulfill(refuse(pointers)) : route.continue(),
+    );
+    await page.goto('/connections/mastodon');
+    const send = page.getByRole('button', { name: 'Test and connect' });
+    await send.click();
+    await said(page, /The server does not like it\./);
+    await page.getByText('Not this one: /access_token').waitFor();
+    pointers = ['/access_token'];
+    await send.click();
+    await page.getByText('The server does not like it.').waitFor({ state: 'detached' });
+    await page.getByText('Not this one: /access_token').waitFor();
+    await page.route('**/api/tools/mastodon_search/call', (route) =>
+      route.fulfill({
+        json: {
+          ...{ tool: 'mastodon_search', is_error: true },
+          content: {
+            error: {
+              ...{ code: 'invalid_arguments', message: 'Nobody asked for this.' },
+              errors: [{ pointer: '/idempotency_key', code: 'invalid', detail: 'Not this one.' }],
+            },
+          },
+        },
+      }),
+    );
+    await page.goto('/tools/mastodon_search');
+    await page.getByRole('button', { name: 'Run' }).click();
+    await said(page, /Nobody asked for this\./);
+    await page.context().close();
+  });
 }

@@ -2,7 +2,7 @@ import { ApiError, SubmitButton } from '@libs/ui';
 import { Alert, Group, Stack } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { texts } from '../texts.ts';
-import { fieldsOf, type Typed, valuesOf } from '../tools/schema.ts';
+import { type Field, fieldAt, fieldsOf, type Typed, valuesOf } from '../tools/schema.ts';
 import { SchemaFields } from '../tools/schema-fields.tsx';
 import type { Platform } from './platforms.ts';
 import { SealedNote } from './sealed-note.tsx';
@@ -15,7 +15,7 @@ export function KeyForm({ platform }: { platform: Platform }) {
   const fields = fieldsOf(platform.credential_schema).filter(({ kind }) => kind !== 'json');
   const [typed, setTyped] = useState<Typed>({});
   const [errors, setErrors] = useState<Record<string, string>>({});
-  const [problem, setProblem] = useState<unknown>();
+  const [problem, setProblem] = useState<{ error: unknown; others: readonly string[] }>();
   const [busy, setBusy] = useState(false);
   const submit = async (event: FormEvent) => {
     event.preventDefault();
@@ -27,9 +27,9 @@ export function KeyForm({ platform }: { platform: Platform }) {
       await storeCredential(platform.platform, valuesOf(fields, typed));
       setTyped({});
     } catch (error) {
-      const atFields = fieldErrors(error);
-      setErrors(atFields);
-      if (Object.keys(atFields).length === 0) setProblem(error);
+      const { shown, others } = placed(error, fields);
+      setErrors(shown);
+      if (others.length > 0 || Object.keys(shown).length === 0) setProblem({ error, others });
     } finally {
       setBusy(false);
     }
@@ -37,7 +37,7 @@ export function KeyForm({ platform }: { platform: Platform }) {
   return (
     <form onSubmit={(event) => void submit(event)} noValidate>
       <Stack>
-        {problem === undefined ? null : <Refusal error={problem} />}
+        {problem === undefined ? null : <Refusal {...problem} />}
         <SchemaFields
           fields={fields}
           typed={typed}
@@ -54,17 +54,28 @@ export function KeyForm({ platform }: { platform: Platform }) {
   );
 }
 
-function Refusal({ error }: { error: unknown }) {
+function Refusal({ error, others }: { error: unknown; others: readonly string[] }) {
   return (
     <Alert color="red" role="alert" title={error instanceof ApiError ? error.title : words.notStored}>
       {error instanceof ApiError ? error.message : words.notReached}
+      {others.map((line) => (
+        <div key={line}>{line}</div>
+      ))}
     </Alert>
   );
 }
 
-function fieldErrors(error: unknown): Record<string, string> {
-  if (!(error instanceof ApiError)) return {};
-  return Object.fromEntries(
-    error.fields.map(({ pointer = '', detail }) => [pointer.split('/')[1] ?? '', detail]),
-  );
+/** What is about a field of the form, by its name, and what is about none of them. */
+function placed(
+  error: unknown,
+  fields: readonly Field[],
+): { shown: Record<string, string>; others: readonly string[] } {
+  const shown: Record<string, string> = {};
+  const others: string[] = [];
+  for (const { pointer = '', detail } of error instanceof ApiError ? error.fields : []) {
+    const name = fieldAt(pointer, fields);
+    if (name !== undefined) shown[name] = detail;
+    else others.push(pointer === '' ? detail : `${pointer.slice(1)}: ${detail}`);
+  }
+  return { shown, others };
 }

@@ -41,6 +41,12 @@ export function fieldsOf(schema: Schema): Field[] {
     .sort((a, b) => Number(b.required) - Number(a.required));
 }
 
+/** The name of the field that a pointer into the values leads to or into, if the form has it. */
+export function fieldAt(pointer: string, fields: readonly Field[]): string | undefined {
+  const name = pointer.split('/')[1] ?? '';
+  return fields.find((field) => field.name === name)?.name;
+}
+
 /** Of a union of constants, or of an enumeration, what can be chosen. */
 function choicesOf({ enum: values, anyOf }: Schema): string[] {
   const constants = values ?? anyOf?.map((each) => each.const);

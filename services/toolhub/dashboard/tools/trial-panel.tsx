@@ -16,7 +16,7 @@ import { type FormEvent, useRef, useState } from 'react';
 import { client, refresh } from '../api/client.ts';
 import { platformTitle, useCredentials } from '../connections/platforms.ts';
 import { texts } from '../texts.ts';
-import { fieldsOf, NotJson, type Typed, valuesOf } from './schema.ts';
+import { type Field, fieldAt, fieldsOf, NotJson, type Typed, valuesOf } from './schema.ts';
 import { SchemaFields } from './schema-fields.tsx';
 import { TOOLS_PATH, type ToolDetail } from './tool.ts';
 
@@ -113,7 +113,7 @@ export function TrialPanel({ tool }: { tool: ToolDetail }) {
           </Alert>
         )}
         {problem === undefined ? null : <Refusal error={problem} />}
-        {answer === undefined ? null : <Answer answer={answer} />}
+        {answer === undefined ? null : <Answer answer={answer} fields={fields} />}
       </Stack>
     </Panel>
   );
@@ -142,7 +142,7 @@ function Refusal({ error }: { error: unknown }) {
   );
 }
 
-function Answer({ answer }: { answer: Trial }) {
+function Answer({ answer, fields }: { answer: Trial; fields: readonly Field[] }) {
   const { error } = answer.content;
   const link = error?.connect_url ?? error?.upgrade_url ?? error?.approval_url;
   return (
@@ -153,7 +153,7 @@ function Answer({ answer }: { answer: Trial }) {
         </Alert>
       ) : (
         <Alert color="orange" role="alert" title={wordsOfCode(error.code)}>
-          {areAtFields(answer) ? words.atFields : error.message}{' '}
+          {areAtFields(answer, fields) ? words.atFields : error.message}{' '}
           {link === undefined ? null : <Anchor href={ownPath(link)}>{words.there}</Anchor>}
         </Alert>
       )}
@@ -163,8 +163,9 @@ function Answer({ answer }: { answer: Trial }) {
 }
 
 /** What is wrong stands at the fields, in words; the message names them as programs do. */
-function areAtFields(answer: Trial): boolean {
-  return (answer.content.error?.errors?.length ?? 0) > 0;
+function areAtFields(answer: Trial, fields: readonly Field[]): boolean {
+  const faults = answer.content.error?.errors ?? [];
+  return faults.length > 0 && faults.every(({ pointer }) => fieldAt(pointer, fields) !== undefined);
 }
 
 /** The same page, wherever this service is reached at. */
