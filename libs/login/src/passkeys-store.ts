@@ -36,6 +36,7 @@ export interface PasskeysStore {
   lock(tx: Queryable, key: { personId: string; credentialId: string }): Promise<StoredPasskey | undefined>;
   markUsed(tx: Queryable, use: { personId: string; id: string; counter: number; at: Date }): Promise<void>;
   delete(db: Queryable, key: { personId: string; id: string }): Promise<boolean>;
+  deleteAll(tx: Queryable, personId: string): Promise<void>;
   /** One for each browser: a newer one replaces it. */
   putChallenge(db: Queryable, challenge: Challenge & { browserHash: Buffer; expiresAt: Date }): Promise<void>;
   /** Gives it once. */
@@ -104,6 +105,10 @@ export function createPasskeysStore(person: PersonColumn): PasskeysStore {
         id,
       ]);
       return rowCount === 1;
+    },
+
+    async deleteAll(tx, personId) {
+      await tx.query(`delete from passkeys where ${person} = $1`, [personId]);
     },
 
     async putChallenge(db, { browserHash, kind, personId, challenge, expiresAt }) {

@@ -40,7 +40,8 @@ export interface Passkeys {
   count(db: Queryable, personId: string): Promise<number>;
   /** In the caller's transaction; answers whether there was one. */
   remove(tx: Queryable, key: { personId: string; id: string }): Promise<boolean>;
-  removeOwn(key: { personId: string; id: string }): Promise<boolean>;
+  /** In the caller's transaction. */
+  removeAll(tx: Queryable, personId: string): Promise<void>;
   /** Without a person the device says who it is, and must have checked that (a finger, a PIN). */
   question(personId: string | null): Promise<PasskeyQuestion>;
   /** Who answered; throws 401 for an answer to another question, of another browser, or a repeat. */
@@ -164,7 +165,7 @@ export function createPasskeys(options: PasskeysOptions): Passkeys {
     list: async (personId) => (await store.list(database, personId)).map(shownOf),
     count: store.count,
     remove: store.delete,
-    removeOwn: (key) => store.delete(database, key),
+    removeAll: store.deleteAll,
 
     async question(personId) {
       const known = personId === null ? [] : await store.list(database, personId);

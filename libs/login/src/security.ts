@@ -47,6 +47,11 @@ export interface AccountSecurity<P extends Person> {
   }): Promise<void>;
   /** Throws over the limit of failures, and for a wrong password. */
   requirePassword(personId: string, password: string): Promise<unknown>;
+  /** The same before the work, in whose transaction the password is still the one that was proved. */
+  withPassword<T>(
+    proof: { personId: string; password: string },
+    work: (tx: Queryable) => Promise<T>,
+  ): Promise<T>;
   purge(): Promise<void>;
 }
 
@@ -110,6 +115,14 @@ export function createAccountSecurity<P extends Person>(
     holdPassword,
     requirePassword,
     verifyAddress,
+
+    async withPassword({ personId, password }, work) {
+      const proven = await requirePassword(personId, password);
+      return database.transaction(async (tx) => {
+        if (!(await holdPassword(tx, proven))) throw loginErrors.wrong_password();
+        return work(tx);
+      });
+    },
 
     verify: (token) =>
       database.transaction(async (tx) => {

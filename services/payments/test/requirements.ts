@@ -167,6 +167,14 @@ export const requirements: readonly Requirement[] = [
     id: 'P-3.35',
     text: 'What people do is kept, refusals too, and shown to the owners of the organisation.',
   },
+  {
+    id: 'P-3.36',
+    text: 'Adding and removing passkeys, and demanding one, take the password beside the session, within the limits of the log-in.',
+  },
+  {
+    id: 'P-3.37',
+    text: 'With the admin token the passkeys of a person are removed, and a password alone lets the person in again.',
+  },
 
   // Payments
   {

@@ -82,7 +82,7 @@ const needs: Record<Need, readonly string[]> = {
     ...['admin.create_organisation', 'admin.decide_live_access', 'admin.list_keys', 'admin.create_key'],
     ...['admin.roll_key', 'admin.revoke_key'],
   ],
-  admin_token: ['admin.set_operator'],
+  admin_token: ['admin.set_operator', 'admin.remove_passkeys'],
 };
 
 /** What each operation needs. */

@@ -2,7 +2,7 @@
 import { until } from '@libs/runtime/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ADMIN_TOKEN, type Answer, type Harness, startHarness } from './harness.ts';
-import { signUp, verifyAddress } from './person.ts';
+import { PASSWORD, signUp, verifyAddress } from './person.ts';
 
 interface Operation {
   method: string;
@@ -110,6 +110,7 @@ function resourceOf(path: string): string | undefined {
 
 /** A body that fits, so that the answer is about the id and not about the body. */
 function bodyFor({ method, path }: Operation): object | undefined {
+  if (method === 'DELETE' && path.includes('/passkeys/')) return { password: PASSWORD };
   if (method === 'GET' || method === 'DELETE') return undefined;
   if (path.endsWith('/fund')) return { amount: 1 };
   if (path.endsWith('/return')) return { code: 'R01' };

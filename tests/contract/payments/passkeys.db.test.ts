@@ -1,7 +1,7 @@
 // Passkeys, alone and beside a password, with a device in software; and what is kept of it all.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type DeviceOptions, SoftwareAuthenticator } from '../../../libs/login/test/authenticator.ts';
-import { type Harness, type Instance, startHarness } from './harness.ts';
+import { ADMIN_TOKEN, type Harness, type Instance, startHarness } from './harness.ts';
 import { type Browser, openBrowser, PASSWORD, signUp, verifyAddress } from './person.ts';
 
 let harness: Harness;
@@ -17,8 +17,13 @@ afterAll(() => harness.stop());
 const newDevice = (more: Partial<DeviceOptions> = {}) =>
   new SoftwareAuthenticator({ origin: 'https://pay.example', host: 'pay.example', ...more });
 
+const askNew = (browser: Browser) =>
+  browser.call('POST', '/v1/session/passkeys/options', { password: PASSWORD });
+const remove = (browser: Browser, id: string) =>
+  browser.call('DELETE', `/v1/session/passkeys/${id}`, { password: PASSWORD });
+
 async function add(browser: Browser, device: SoftwareAuthenticator) {
-  const { body: options } = await browser.call('POST', '/v1/session/passkeys/options', {});
+  const { body: options } = await askNew(browser);
   return browser.call('POST', '/v1/session/passkeys', { name: 'Phone', response: device.create(options) });
 }
 
@@ -36,7 +41,7 @@ describe('alone', () => {
   test('[P-3.33] a passkey logs in, in any process', async () => {
     const person = await signUp(harness);
     const device = newDevice();
-    const early = await person.call('POST', '/v1/session/passkeys/options', {});
+    const early = await askNew(person);
     expect([early.status, early.body.code]).toEqual([403, 'email_not_verified']);
     await verifyAddress(harness, person);
     const added = await add(person, device);
@@ -104,21 +109,22 @@ describe('alone', () => {
     const person = await verifiedPerson();
     const stranger = await verifiedPerson();
     const device = newDevice();
-    const { body: options } = await person.call('POST', '/v1/session/passkeys/options', {});
+    const { body: options } = await askNew(person);
     const stolen = await stranger.call('POST', '/v1/session/passkeys', {
       ...{ name: 'x', response: device.create(options) },
     });
     expect([stolen.status, stolen.body.code]).toEqual([422, 'passkey_not_valid']);
     const { body: mine } = await add(person, device);
-    expect((await stranger.call('DELETE', `/v1/session/passkeys/${mine.id}`)).status).toBe(404);
-    expect((await person.call('DELETE', `/v1/session/passkeys/${mine.id}`)).status).toBe(204);
+    expect((await remove(stranger, mine.id)).status).toBe(404);
+    expect((await remove(person, mine.id)).status).toBe(204);
   });
 });
 
 describe('beside the password', () => {
   test('[P-3.34] is demanded where the person says so', async () => {
     const person = await verifiedPerson();
-    const demand = (required: boolean) => person.call('PATCH', '/v1/session', { passkey_required: required });
+    const demand = (required: boolean) =>
+      person.call('PATCH', '/v1/session', { passkey_required: required, password: PASSWORD });
     expect((await demand(true)).status).toBe(409);
     const device = newDevice({ verifies: false });
     const { body: passkey } = await add(person, device);
@@ -138,12 +144,74 @@ describe('beside the password', () => {
     const { body: retry } = await login(browser);
     const { status, body } = await answer(browser, device.get(retry.options));
     expect([status, body.user.id]).toEqual([200, person.userId]);
-    const last = await person.call('DELETE', `/v1/session/passkeys/${passkey.id}`);
+    const last = await remove(person, passkey.id);
     expect([last.status, last.body.code]).toEqual([409, 'last_passkey']);
     expect((await demand(false)).status).toBe(200);
     expect((await login(openBrowser(harness))).status).toBe(200);
-    expect((await person.call('DELETE', `/v1/session/passkeys/${passkey.id}`)).status).toBe(204);
+    expect((await remove(person, passkey.id)).status).toBe(204);
   });
+});
+
+describe('a session alone', () => {
+  /** What somebody with a stolen session would try, with the password they think it is. */
+  const attempts = (browser: Browser, id: string, password?: string) => {
+    const given = password === undefined ? {} : { password };
+    return [
+      () => browser.call('POST', '/v1/session/passkeys/options', given),
+      () => browser.call('DELETE', `/v1/session/passkeys/${id}`, given),
+      () => browser.call('PATCH', '/v1/session', { passkey_required: true, ...given }),
+      () => browser.call('PATCH', '/v1/session', { passkey_required: false, name: 'Thief', ...given }),
+    ];
+  };
+
+  test('[P-3.36] neither adds nor removes a passkey, nor demands one: that takes the password', async () => {
+    const person = await verifiedPerson();
+    const { body: passkey } = await add(person, newDevice());
+    for (const attempt of attempts(person, passkey.id)) {
+      const { status, body } = await attempt();
+      expect([status, body.errors?.map((one: { pointer: string }) => one.pointer)]).toEqual([
+        422,
+        ['/password'],
+      ]);
+    }
+    for (const attempt of attempts(person, passkey.id, 'not the password')) {
+      const { status, body } = await attempt();
+      expect([status, body.code]).toEqual([403, 'wrong_password']);
+    }
+    const { user } = (await person.call('GET', '/v1/session')).body;
+    expect(user).toMatchObject({ passkeys: 1, passkey_required: false, name: 'Ada' });
+    expect((await person.call('PATCH', '/v1/session', { name: 'Ada L.' })).status).toBe(200);
+  });
+
+  test('[P-3.36] guessing there counts as guessing at the log-in', async () => {
+    const person = await verifiedPerson();
+    const { body: passkey } = await add(person, newDevice());
+    for (let failed = 0; failed < 10; failed += 4) {
+      for (const attempt of attempts(person, passkey.id, 'not the password')) await attempt();
+    }
+    const { status, body } = await remove(person, passkey.id);
+    expect([status, body.code]).toEqual([429, 'too_many_logins']);
+    const login = { email: person.email, password: PASSWORD };
+    expect((await openBrowser(harness).call('POST', '/v1/session/login', login)).status).toBe(429);
+  });
+});
+
+test('[P-3.37] the operator lets in again who demands a passkey and has none left', async () => {
+  const person = await verifiedPerson();
+  await add(person, newDevice());
+  await add(person, newDevice());
+  await person.call('PATCH', '/v1/session', { passkey_required: true, password: PASSWORD });
+  const login = () =>
+    openBrowser(harness).call('POST', '/v1/session/login', { email: person.email, password: PASSWORD });
+  expect((await login()).body.code).toBe('passkey_required');
+  const letIn = (email: string, key: string | null) =>
+    harness.call('DELETE', `/v1/admin/users/${email}/passkeys`, { key });
+  expect((await letIn(person.email, null)).status).toBe(401);
+  expect((await letIn('nobody@example.com', ADMIN_TOKEN)).status).toBe(404);
+  expect((await letIn(person.email, ADMIN_TOKEN)).status).toBe(204);
+  const { status, body } = await login();
+  expect([status, body.user.passkeys, body.user.passkey_required]).toEqual([200, 0, false]);
+  expect((await letIn(person.email, ADMIN_TOKEN)).status).toBe(204);
 });
 
 test('[P-3.35] owners see what people did, refusals too, and nobody else does', async () => {

@@ -135,7 +135,7 @@ describe('passkeys', () => {
     const ada = await signUp(url);
     await rig.post('/api/auth/verify', { token: await rig.linkIn(ada.email, 'verify') });
     const device = new SoftwareAuthenticator({ origin: url, host: new URL(url).hostname });
-    const { body: options } = await rig.post('/api/passkeys/options', {}, ada);
+    const { body: options } = await rig.post('/api/passkeys/options', { password: PASSWORD }, ada);
     const response = device.create(options as never);
     const added = await rig.during(
       (tx) => tx.query('delete from sessions where customer_id = $1', [ada.id]),
@@ -146,14 +146,36 @@ describe('passkeys', () => {
     expect(rows).toEqual([]);
   });
 
+  test('[TH-3.13] a session alone neither adds nor removes one: that takes the password', async () => {
+    const ada = await signUp(url);
+    await rig.post('/api/auth/verify', { token: await rig.linkIn(ada.email, 'verify') });
+    const device = new SoftwareAuthenticator({ origin: url, host: new URL(url).hostname });
+    const { body: options } = await rig.post('/api/passkeys/options', { password: PASSWORD }, ada);
+    const added = await rig.post(
+      '/api/passkeys',
+      { name: 'x', response: device.create(options as never) },
+      ada,
+    );
+    const remove = (body: object) =>
+      call(`${url}/api/passkeys/${added.body.id}`, { method: 'DELETE', cookie: ada.cookie, body });
+    const ask = (body: object) => rig.post('/api/passkeys/options', body, ada);
+    for (const attempt of [remove, ask]) {
+      expect((await attempt({})).body).toMatchObject({ errors: [{ pointer: '/password' }] });
+      const { status, body } = await attempt({ password: 'not the password' });
+      expect([status, body]).toMatchObject([403, { code: 'wrong_password' }]);
+    }
+    for (let failed = 2; failed < 10; failed++) await ask({ password: 'not the password' });
+    expect((await remove({ password: PASSWORD })).body).toMatchObject({ code: 'too_many_logins' });
+  });
+
   test('[TH-3.13] log in instead of the password, once per question, in the browser that asked', async () => {
     const ada = await signUp(url);
     const device = new SoftwareAuthenticator({ origin: url, host: new URL(url).hostname });
-    expect((await rig.post('/api/passkeys/options', {}, ada)).body).toMatchObject({
+    expect((await rig.post('/api/passkeys/options', { password: PASSWORD }, ada)).body).toMatchObject({
       code: 'email_not_verified',
     });
     await rig.post('/api/auth/verify', { token: await rig.linkIn(ada.email, 'verify') });
-    const { body: options } = await rig.post('/api/passkeys/options', {}, ada);
+    const { body: options } = await rig.post('/api/passkeys/options', { password: PASSWORD }, ada);
     const added = await rig.post(
       '/api/passkeys',
       { name: 'Phone', response: device.create(options as never) },
@@ -193,7 +215,9 @@ describe('passkeys', () => {
     await suspend('resume');
     const bob = await signUp(url);
     const remove = (account: Account) =>
-      call(`${url}/api/passkeys/${list.data[0]?.id}`, { method: 'DELETE', cookie: account.cookie });
+      call(`${url}/api/passkeys/${list.data[0]?.id}`, {
+        ...{ method: 'DELETE', cookie: account.cookie, body: { password: PASSWORD } },
+      });
     expect([(await remove(bob)).status, (await remove(ada)).status]).toEqual([404, 204]);
     const third = await ask();
     expect((await answer(device.get(third.question), third.cookie)).status).toBe(401);

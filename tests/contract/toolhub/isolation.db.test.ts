@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createConnectors } from '../../../services/toolhub/src/connectors/index.ts';
-import { type Account, call, makeToken, signUp } from '../../../services/toolhub/test/accounts.ts';
+import { type Account, call, makeToken, PASSWORD, signUp } from '../../../services/toolhub/test/accounts.ts';
 import { obtainTokens, registerClient } from '../../../services/toolhub/test/authorization.ts';
 import { ADMIN_TOKEN, type LoneInstance, startAlone } from '../../../services/toolhub/test/instance.ts';
 
@@ -212,7 +212,8 @@ test('[TH-2.4] every endpoint with an id answers another customer as if the id n
     const id = owned[/\/(\w+)\/\{id\}/.exec(path)?.[1] ?? ''];
     expect(id, `${path} has an id of Ada’s`).toBeTruthy();
     const ask = async (one: string, who: { token: string } | { cookie: string }) => {
-      const body = method === 'GET' || method === 'DELETE' ? undefined : {};
+      const isBare = method === 'GET' || method === 'DELETE';
+      const body = path.includes('/passkeys/') ? { password: PASSWORD } : isBare ? undefined : {};
       const answer = await call(`${url}${path.replace('{id}', one)}`, { method, body, ...who });
       const { request_id: _unique, ...words } = answer.body;
       return JSON.stringify([answer.status, words]).replaceAll(one, 'ID');

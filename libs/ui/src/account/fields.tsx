@@ -12,6 +12,13 @@ export function NameField({ input }: { input: InputProps }) {
   return <TextInput label={texts.fields.name} autoComplete="name" required {...input} />;
 }
 
+/** Of who is logged in already: what follows needs more than the session. */
+export function OwnPasswordField({ input }: { input: InputProps }) {
+  return (
+    <PasswordInput label={texts.fields.ownPassword} autoComplete="current-password" required {...input} />
+  );
+}
+
 export function NewPasswordField({ input, label }: { input: InputProps; label?: string }) {
   return (
     <PasswordInput

@@ -16,9 +16,13 @@ export async function logInByPasskey<Person>({ client, paths }: Calls, given?: u
   return client.post<Person>(`${paths.own}/passkey`, { response });
 }
 
-export async function addPasskey({ client, paths }: Calls, name: string): Promise<void> {
+export async function addPasskey(
+  { client, paths }: Calls,
+  { name, password }: { name: string; password: string },
+): Promise<void> {
   const optionsJSON = await client.post<PublicKeyCredentialCreationOptionsJSON>(
     `${paths.own}/passkeys/options`,
+    { password },
   );
   const response = await startRegistration({ optionsJSON });
   await client.post(`${paths.own}/passkeys`, { name, response });

@@ -1,14 +1,16 @@
 import { Group, Stack, Switch, Text, TextInput } from '@mantine/core';
+import { useDisclosure } from '@mantine/hooks';
 import { loadPart } from '../app/missing-parts.ts';
 import { ApiFormView } from '../form/api-form.tsx';
 import { useApiForm } from '../form/use-api-form.ts';
-import { ConfirmButton } from '../show/confirm.tsx';
 import { Panel } from '../show/panel.tsx';
 import { toast } from '../show/toast.ts';
 import { When } from '../show/when.tsx';
 import type { Column } from '../table/columns-for.ts';
 import { QueryTable } from '../table/query-table.tsx';
 import type { Account } from './account.ts';
+import { OwnPasswordField } from './fields.tsx';
+import { PasswordButton, PasswordModal } from './password-question.tsx';
 import { texts } from './texts.ts';
 
 const words = texts.passkeys;
@@ -35,12 +37,11 @@ function columnsOf(account: Account): readonly Column<Passkey>[] {
     {
       header: texts.actions,
       render: ({ id }) => (
-        <ConfirmButton
-          danger
+        <PasswordButton
           label={words.remove}
           question={words.removeQuestion}
-          onConfirm={async () => {
-            await account.client.delete(`${own}/passkeys/${id}`);
+          send={async (password) => {
+            await account.client.delete(`${own}/passkeys/${id}`, { body: { password } });
             await account.api.refresh(person, `${own}/passkeys`);
           }}
         />
@@ -53,10 +54,11 @@ export function PasskeysPanel({ account, secondFactor }: { account: Account; sec
   const { person, own } = account.paths;
   const query = account.api.useList<Passkey>(`${own}/passkeys`);
   const api = useApiForm({
-    initialValues: { name: '' },
-    send: async ({ name }) => {
+    initialValues: { name: '', password: '' },
+    fieldOfCode: { wrong_password: 'password' },
+    send: async (values) => {
       const { addPasskey } = await loadPart(() => import('./passkey.ts'));
-      await addPasskey(account, name);
+      await addPasskey(account, values);
       await account.api.refresh(person, `${own}/passkeys`);
       api.form.reset();
       toast.done(words.added);
@@ -79,6 +81,7 @@ export function PasskeysPanel({ account, secondFactor }: { account: Account; sec
         <Group px="lg" pb="lg" justify="space-between" align="flex-end">
           <ApiFormView api={api} submitLabel={words.add} inline>
             <TextInput label={words.name} {...api.form.getInputProps('name')} />
+            <OwnPasswordField input={api.form.getInputProps('password')} />
           </ApiFormView>
           {secondFactor === undefined || secondFactor.passkeys === 0 ? null : (
             <SecondFactorSwitch account={account} required={secondFactor.passkey_required} />
@@ -91,20 +94,21 @@ export function PasskeysPanel({ account, secondFactor }: { account: Account; sec
 
 /** A password that somebody else learnt is then not enough. */
 function SecondFactorSwitch({ account, required }: { account: Account; required: boolean }) {
-  const change = async (next: boolean) => {
-    try {
-      await account.client.patch(account.paths.person, { passkey_required: next });
-      await account.api.refresh(account.paths.person);
-      toast.done(texts.profile.saved);
-    } catch (error) {
-      toast.problem(error);
-    }
-  };
+  const [opened, { open, close }] = useDisclosure(false);
   return (
-    <Switch
-      label={words.secondFactor}
-      checked={required}
-      onChange={(event) => void change(event.currentTarget.checked)}
-    />
+    <>
+      <Switch label={words.secondFactor} checked={required} onChange={open} />
+      <PasswordModal
+        opened={opened}
+        onClose={close}
+        question={required ? words.demandNoLongerQuestion : words.demandQuestion}
+        submitLabel={required ? words.demandNoLonger : words.demand}
+        send={async (password) => {
+          await account.client.patch(account.paths.person, { passkey_required: !required, password });
+          await account.api.refresh(account.paths.person);
+          toast.done(texts.profile.saved);
+        }}
+      />
+    </>
   );
 }

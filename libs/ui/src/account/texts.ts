@@ -1,6 +1,6 @@
 /** Every word of the pages and panels of a person's account, for both products. */
 export const texts = {
-  fields: { email: 'E-mail', password: 'Password', name: 'Name' },
+  fields: { email: 'E-mail', password: 'Password', ownPassword: 'Your password', name: 'Name' },
   actions: 'Actions',
   menu: { label: 'Your account', settings: 'Settings', logOut: 'Log out' },
   passwordHint: 'At least 10 characters; a sentence is good.',
@@ -58,6 +58,10 @@ export const texts = {
     added: 'The passkey is there.',
     remove: 'Remove',
     removeQuestion: 'Remove this passkey?',
+    demandQuestion: 'Ask for a passkey after the password?',
+    demand: 'Ask for it',
+    demandNoLongerQuestion: 'Let the password alone in again?',
+    demandNoLonger: 'Let it in',
     secondFactor: 'Ask for a passkey after the password, too',
     created: 'Created',
     lastUsed: 'Last used',

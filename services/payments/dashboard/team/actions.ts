@@ -38,6 +38,7 @@ export const actions: Record<string, string> = {
   'user.changed': 'Profile changed',
   'user.created': 'Account made',
   'user.operator_changed': 'Operator’s rights changed',
+  'user.passkeys_removed': 'All passkeys of a person removed',
   'user.password_changed': 'Password changed',
   'user.password_reset': 'Password set by mail',
   'user.verification_sent': 'Verification mailed',

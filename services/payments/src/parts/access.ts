@@ -104,7 +104,7 @@ export async function addAccess(
       registerOwnKeyRoutes(routes, { keys, gates, now });
       registerOrganisationRoutes(routes, { organisations });
       registerSessionRoutes(routes, { people, gates, cookies, security: login.security });
-      registerPasskeyRoutes(routes, { people, cookies, passkeys: login.passkeys });
+      registerPasskeyRoutes(routes, { people, cookies, passkeys: login.passkeys, security: login.security });
       registerAuditRoutes(routes, { audit, members });
       registerAccountRoutes(routes, { people, invitations, sessions: login.sessions });
       registerTeamRoutes(routes, { members, invitations, limits: invitationLimitsOf(base) });

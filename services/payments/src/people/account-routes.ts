@@ -50,6 +50,7 @@ export function registerAccountRoutes(routes: PaymentsRoutes, deps: AccountRoute
   registerOrganisations(routes, deps);
   registerInvitationLinks(routes, deps);
   registerOperatorFlag(routes, deps);
+  registerWayBackIn(routes, deps);
 }
 
 function registerSessionList(routes: PaymentsRoutes, { sessions }: AccountRouteDependencies): void {
@@ -230,6 +231,38 @@ function noteJoined(request: FastifyRequest, { organisation }: SessionView): voi
   noteAudit(request, { target: id, organisation: id });
 }
 
+/** Of a person, by the address. */
+const EmailParams = Type.Object({
+  email: Type.String({ maxLength: ID_LENGTH_MAX, examples: ['ada@example.com'] }),
+});
+
+/** With the admin token alone: an operator's session that was stolen would undo by it what guards its own account. */
+function registerWayBackIn(routes: PaymentsRoutes, { people }: AccountRouteDependencies): void {
+  routes.delete(
+    '/v1/admin/users/:email/passkeys',
+    {
+      access: 'admin_token',
+      rate: 'none',
+      audit: { action: 'user.passkeys_removed' },
+      idempotency: 'natural',
+      codes: ['not_found'],
+      schema: {
+        operationId: 'admin.remove_passkeys',
+        tags: ['Admin'],
+        summary: 'Remove all passkeys of a person, and let a password alone in again',
+        description:
+          'For somebody who demands a passkey and has lost them all, or whose account somebody else was in. With the admin token alone.',
+        params: EmailParams,
+        response: { 204: Type.Null() },
+      },
+    },
+    async (request, reply) => {
+      noteAudit(request, { target: await people.removeAllPasskeys(request.params.email) });
+      return reply.code(204).send(null);
+    },
+  );
+}
+
 function registerOperatorFlag(routes: PaymentsRoutes, { people }: AccountRouteDependencies): void {
   routes.post(
     '/v1/admin/users/:email/operator',
@@ -244,9 +277,7 @@ function registerOperatorFlag(routes: PaymentsRoutes, { people }: AccountRouteDe
         tags: ['Admin'],
         summary: "Let a person use the operator's endpoints, or no longer",
         description: 'With the admin token alone; the person must have verified the address.',
-        params: Type.Object({
-          email: Type.String({ maxLength: ID_LENGTH_MAX, examples: ['ada@example.com'] }),
-        }),
+        params: EmailParams,
         body: Type.Object(
           { operator: Type.Boolean() },
           { ...closed, title: 'SetOperator', examples: [{ operator: true }] },

@@ -6,12 +6,13 @@ import { errors } from '../errors.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
 import type { SessionCookies } from './cookies.ts';
 import type { User } from './person.ts';
-import { originOf, personOf, SessionSchema, sessionToApi } from './schemas.ts';
+import { OwnPassword, originOf, passwordCodes, personOf, SessionSchema, sessionToApi } from './schemas.ts';
 import type { PeopleService } from './service.ts';
 
 export interface PasskeyRouteDependencies {
   people: PeopleService;
   passkeys: Login<User>['passkeys'];
+  security: Pick<Login<User>['security'], 'requirePassword'>;
   cookies: SessionCookies;
 }
 
@@ -118,7 +119,10 @@ function registerEntry(
   );
 }
 
-function registerAdding(routes: PaymentsRoutes, { people, passkeys }: PasskeyRouteDependencies): void {
+function registerAdding(
+  routes: PaymentsRoutes,
+  { people, passkeys, security }: PasskeyRouteDependencies,
+): void {
   routes.post(
     '/v1/session/passkeys/options',
     {
@@ -126,12 +130,13 @@ function registerAdding(routes: PaymentsRoutes, { people, passkeys }: PasskeyRou
       rate: 'person',
       audit: 'none',
       idempotency: 'repeats',
-      codes: ['email_not_verified'],
+      codes: ['email_not_verified', ...passwordCodes],
       schema: {
         operationId: 'session.ask_new_passkey',
         tags,
         summary: 'Begin to add a passkey',
-        body: Type.Object({}, closed),
+        description: 'With the current password: a passkey outlives the session that adds it.',
+        body: OwnPassword,
         response: { 200: DeviceQuestion },
       },
     },
@@ -139,6 +144,7 @@ function registerAdding(routes: PaymentsRoutes, { people, passkeys }: PasskeyRou
       const { userId, sessionId, emailVerified } = personOf(request);
       // Whoever signs up with another's address must not leave a key behind for when its owner comes.
       if (!emailVerified) throw errors.email_not_verified();
+      await security.requirePassword(userId, request.body.password);
       const { user } = await people.view(userId, null);
       return { ...(await passkeys.registration(user, sessionId)) };
     },
@@ -156,6 +162,8 @@ function registerAdding(routes: PaymentsRoutes, { people, passkeys }: PasskeyRou
         operationId: 'session.add_passkey',
         tags,
         summary: 'Add a passkey',
+        description:
+          'With the answer of the device to what it was asked in this session, after the password.',
         body: Type.Object(
           {
             name: Type.String({ minLength: 1, maxLength: NAME_CHARACTERS_MAX, pattern: '\\S' }),
@@ -206,17 +214,20 @@ function registerOwn(routes: PaymentsRoutes, { people, passkeys }: PasskeyRouteD
       rate: 'person',
       audit: { action: 'passkey.removed', targetParam: 'id' },
       idempotency: 'natural',
-      codes: ['last_passkey'],
+      codes: ['last_passkey', ...passwordCodes],
       schema: {
         operationId: 'session.remove_passkey',
         tags,
         summary: 'Remove a passkey',
+        description: 'With the current password.',
         params: idParams('psk_01kaf3v6w8q2m5x9t7c4b1n0ze'),
+        body: OwnPassword,
         response: { 204: Type.Null() },
       },
     },
     async (request, reply) => {
-      await people.removePasskey(personOf(request).userId, request.params.id);
+      const { userId } = personOf(request);
+      await people.removePasskey({ userId, id: request.params.id, password: request.body.password });
       return reply.code(204).send(null);
     },
   );

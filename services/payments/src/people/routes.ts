@@ -17,6 +17,7 @@ import {
   Nothing,
   originOf,
   PersonName,
+  passwordCodes,
   personOf,
   SessionSchema,
   sessionToApi,
@@ -185,14 +186,19 @@ function registerOwnSession(routes: PaymentsRoutes, { people, security }: Sessio
       rate: 'person',
       audit: { action: 'user.changed' },
       idempotency: 'natural',
-      codes: ['state_conflict'],
+      codes: ['state_conflict', ...passwordCodes],
       schema: {
         operationId: 'session.update',
         tags,
         summary: 'Change the name, and whether a password alone is enough',
-        description: 'The name is shown to other members. What is left out stays.',
+        description:
+          'The name is shown to other members. What is left out stays. Whether a passkey is demanded changes with the current `password` only.',
         body: Type.Object(
-          { name: Type.Optional(PersonName), passkey_required: Type.Optional(Type.Boolean()) },
+          {
+            name: Type.Optional(PersonName),
+            passkey_required: Type.Optional(Type.Boolean()),
+            password: Type.Optional(GivenPassword),
+          },
           { ...closed, minProperties: 1, title: 'UpdateSession', examples: [{ name: 'Ada' }] },
         ),
         response: { 200: SessionSchema },
@@ -200,8 +206,9 @@ function registerOwnSession(routes: PaymentsRoutes, { people, security }: Sessio
     },
     async (request) => {
       const person = personOf(request);
-      const { name, passkey_required: passkeyRequired } = request.body;
-      await people.update(person.userId, { name, passkeyRequired });
+      const { name, passkey_required: required, password } = request.body;
+      const passkey = required === undefined ? undefined : { required, password: given(password) };
+      await people.update(person.userId, { name, passkey });
       return viewFor(person);
     },
   );
@@ -213,7 +220,7 @@ function registerOwnSession(routes: PaymentsRoutes, { people, security }: Sessio
       rate: 'person',
       audit: { action: 'user.password_changed' },
       idempotency: 'natural',
-      codes: ['wrong_password', 'too_many_logins', 'busy'],
+      codes: passwordCodes,
       schema: {
         operationId: 'session.change_password',
         tags,
@@ -237,4 +244,11 @@ function registerOwnSession(routes: PaymentsRoutes, { people, security }: Sessio
       return reply.code(204).send(null);
     },
   );
+}
+
+function given(password: string | undefined): string {
+  if (password !== undefined) return password;
+  throw errors.invalid_request({
+    errors: [{ pointer: '/password', code: 'required', detail: 'This field is required.' }],
+  });
 }

@@ -26,6 +26,13 @@ export const NewPassword = Type.String({
 });
 /** What somebody types as the present password; whether it is right is not for a schema to say. */
 export const GivenPassword = Type.String({ minLength: 1, maxLength: PASSWORD_CHARACTERS_MAX });
+/** For what would outlive a session, or undo what guards the account. */
+export const OwnPassword = Type.Object(
+  { password: GivenPassword },
+  { ...closed, title: 'OwnPassword', examples: [{ password: 'correct horse battery' }] },
+);
+/** By which a password that is asked for again is refused. */
+export const passwordCodes = ['wrong_password', 'too_many_logins', 'busy'] as const;
 /** Looser than sign-up: what cannot be an account is answered like a wrong password. */
 export const GivenEmail = Type.String({ minLength: 1, maxLength: EMAIL_CHARACTERS_MAX });
 export const LinkToken = Type.String({

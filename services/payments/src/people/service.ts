@@ -56,8 +56,8 @@ export interface SignupRequest {
 
 export interface AccountChange {
   name?: string | undefined;
-  /** Whether a password alone does not let the person in. */
-  passkeyRequired?: boolean | undefined;
+  /** Whether a password alone does not let the person in; only who has the password says so. */
+  passkey?: { required: boolean; password: string } | undefined;
 }
 
 /** A session, or what the person's device is asked beside the password. */
@@ -83,8 +83,10 @@ export interface PeopleService {
   holdSession(tx: Queryable, session: OwnSession): Promise<boolean>;
   view(userId: string, organisationId: string | null): Promise<SessionView>;
   update(userId: string, change: AccountChange): Promise<void>;
-  /** Throws for the last one while the person demands one. */
-  removePasskey(userId: string, id: string): Promise<void>;
+  /** Throws for a wrong password, and for the last one while the person demands one. */
+  removePasskey(request: { userId: string; id: string; password: string }): Promise<void>;
+  /** The way back for who demands a passkey and has none left: a password alone lets in again. Answers who it was. */
+  removeAllPasskeys(email: string): Promise<string>;
   /** The session looks at another organisation from now on, and so will the next one. */
   switchTo(session: OwnSession, organisationId: string): Promise<SessionView>;
   /** Another organisation of the person, which the session then looks at. */
@@ -139,6 +141,19 @@ export function createPeopleService(deps: PeopleDependencies): PeopleService {
     const { id } = await keys.addOrganisation(tx, { name: name.trim(), liveAccess: 'none' });
     await insertMembership(tx, { organisationId: id, userId, role: 'owner', createdAt: now() });
     return id;
+  }
+
+  async function demandPasskey(tx: Queryable, userId: string, required: boolean): Promise<void> {
+    if (required && (await login.passkeys.count(tx, userId)) === 0) {
+      throw errors.state_conflict({ detail: 'Add a passkey first.' });
+    }
+    await setPasskeyRequired(tx, userId, required);
+  }
+
+  async function byEmail(email: string): Promise<User> {
+    const found = await findLogin(database, emailKey(email));
+    if (found === undefined) throw errors.not_found({ detail: 'There is no such person.' });
+    return found.person;
   }
 
   async function lookAt(
@@ -203,26 +218,35 @@ export function createPeopleService(deps: PeopleDependencies): PeopleService {
     view: async (userId, organisationId) =>
       viewOf(database, await existing(database, userId), organisationId),
 
-    update: (userId, { name, passkeyRequired }) =>
-      database.transaction(async (tx) => {
+    update(userId, { name, passkey }) {
+      const change = async (tx: Queryable) => {
         await lockUser(tx, userId);
         if (name !== undefined) await renameUser(tx, userId, name.trim());
-        if (passkeyRequired === undefined) return;
-        if (passkeyRequired && (await login.passkeys.count(tx, userId)) === 0) {
-          throw errors.state_conflict({ detail: 'Add a passkey first.' });
-        }
-        await setPasskeyRequired(tx, userId, passkeyRequired);
-      }),
+        if (passkey !== undefined) await demandPasskey(tx, userId, passkey.required);
+      };
+      return passkey === undefined
+        ? database.transaction(change)
+        : login.security.withPassword({ personId: userId, password: passkey.password }, change);
+    },
 
-    removePasskey: (userId, id) =>
-      database.transaction(async (tx) => {
-        await lockUser(tx, userId);
+    removePasskey: ({ userId, id, password }) =>
+      login.security.withPassword({ personId: userId, password }, async (tx) => {
         if (!(await login.passkeys.remove(tx, { personId: userId, id }))) {
           throw errors.not_found({ detail: 'There is no such passkey.' });
         }
         const { passkeyRequired } = await existing(tx, userId);
         if (passkeyRequired && (await login.passkeys.count(tx, userId)) === 0) throw errors.last_passkey();
       }),
+
+    async removeAllPasskeys(email) {
+      const { id } = await byEmail(email);
+      await database.transaction(async (tx) => {
+        await lockUser(tx, id);
+        await setPasskeyRequired(tx, id, false);
+        await login.passkeys.removeAll(tx, id);
+      });
+      return id;
+    },
 
     switchTo: (session, organisationId) =>
       database.transaction(async (tx) => {
@@ -247,13 +271,12 @@ export function createPeopleService(deps: PeopleDependencies): PeopleService {
       ),
 
     async setOperator(email, operator) {
-      const found = await findLogin(database, emailKey(email));
-      if (found === undefined) throw errors.not_found({ detail: 'There is no such person.' });
-      if (operator && !found.person.emailVerified) {
+      const person = await byEmail(email);
+      if (operator && !person.emailVerified) {
         throw errors.state_conflict({ detail: 'Nobody has proved to read this address yet.' });
       }
-      await setOperator(database, found.person.id, operator);
-      return { ...found.person, operator };
+      await setOperator(database, person.id, operator);
+      return { ...person, operator };
     },
   };
 }

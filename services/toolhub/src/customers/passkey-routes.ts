@@ -7,12 +7,13 @@ import type { ToolhubRoutes } from '../route-rules.ts';
 import type { Access } from './access.ts';
 import { sessionCookie } from './cookies.ts';
 import type { Customer } from './customer.ts';
-import { CustomerAnswer, customerToApi, originOf } from './schemas.ts';
+import { CustomerAnswer, customerToApi, GivenPassword, originOf } from './schemas.ts';
 import type { CustomerService } from './service.ts';
 
 export interface PasskeyRoutesDependencies {
   customers: Pick<CustomerService, 'find' | 'startSession'>;
   passkeys: Login<Customer>['passkeys'];
+  security: Pick<Login<Customer>['security'], 'requirePassword' | 'withPassword'>;
   access: Pick<Access, 'sessionOf' | 'cookieName' | 'secureCookies'>;
   suspensions: Pick<Suspensions, 'refusal'>;
 }
@@ -62,6 +63,12 @@ const DeviceQuestion = Type.Object(
   },
 );
 const Nothing = Type.Object({}, { ...closed, title: 'AskDevice', examples: [{}] });
+/** For what would outlive a session, or undo what guards the account. */
+const OwnPassword = Type.Object(
+  { password: GivenPassword },
+  { ...closed, title: 'OwnPassword', examples: [{ password: 'correct horse battery' }] },
+);
+const passwordCodes = ['wrong_password', 'too_many_logins', 'busy'] as const;
 const answerExample = { id: 'kq3f8ZpW0n5sVxT2bYhL6g', type: 'public-key', response: {} };
 
 function passkeyToApi({ id, name, createdAt, lastUsedAt }: Passkey) {
@@ -152,7 +159,7 @@ function registerLogin(routes: ToolhubRoutes, deps: PasskeyRoutesDependencies): 
 
 function registerAdding(
   routes: ToolhubRoutes,
-  { customers, passkeys, access }: PasskeyRoutesDependencies,
+  { customers, passkeys, security, access }: PasskeyRoutesDependencies,
 ): void {
   /** Whoever signs up with another's address must not leave a key behind for when its owner comes. */
   async function requireVerified(customerId: string): Promise<Customer> {
@@ -168,20 +175,22 @@ function registerAdding(
       rate: 'dear',
       audit: 'none',
       idempotency: 'repeats',
-      codes: ['email_not_verified'],
+      codes: ['email_not_verified', ...passwordCodes],
       schema: {
         operationId: 'passkeys.ask_new',
         tags,
         summary: 'Begin to add a passkey',
         description:
-          'The answer counts once, within five minutes, in this session. The address must be verified.',
-        body: Nothing,
+          'With the current password, since a passkey outlives the session that adds it. The answer counts once, within five minutes, in this session. The address must be verified.',
+        body: OwnPassword,
         response: { 200: DeviceQuestion },
       },
     },
     async (request) => {
       const { customerId, sessionId = '' } = access.sessionOf(request);
-      return { ...(await passkeys.registration(await requireVerified(customerId), sessionId)) };
+      const customer = await requireVerified(customerId);
+      await security.requirePassword(customerId, request.body.password);
+      return { ...(await passkeys.registration(customer, sessionId)) };
     },
   );
 
@@ -221,7 +230,7 @@ function registerAdding(
 
 function registerList(
   routes: ToolhubRoutes,
-  { passkeys, access }: Pick<PasskeyRoutesDependencies, 'passkeys' | 'access'>,
+  { passkeys, security, access }: Pick<PasskeyRoutesDependencies, 'passkeys' | 'security' | 'access'>,
 ): void {
   routes.get(
     '/api/passkeys',
@@ -251,21 +260,26 @@ function registerList(
       rate: 'api',
       audit: { action: 'passkey.removed', targetParam: 'id' },
       idempotency: 'natural',
+      codes: passwordCodes,
       schema: {
         operationId: 'passkeys.remove',
         tags,
         summary: 'Remove a passkey',
-        description: 'It no longer logs in; sessions that it started go on.',
+        description: 'With the current password. It no longer logs in; sessions that it started go on.',
         params: Type.Object({
           id: Type.String({ maxLength: 100, examples: ['psk_01kaf3v6w8q2m5x9t7c4b1n0ze'] }),
         }),
+        body: OwnPassword,
         response: { 204: Type.Null() },
       },
     },
     async (request, reply) => {
       const { customerId: personId } = access.sessionOf(request);
-      if (!(await passkeys.removeOwn({ personId, id: request.params.id })))
-        throw errors.not_found({ detail: 'There is no such passkey.' });
+      const { password } = request.body;
+      await security.withPassword({ personId, password }, async (tx) => {
+        if (!(await passkeys.remove(tx, { personId, id: request.params.id })))
+          throw errors.not_found({ detail: 'There is no such passkey.' });
+      });
       return reply.code(204).send(null);
     },
   );

@@ -120,7 +120,7 @@ export async function addAccounts(
 
   registerCustomerRoutes(routes, { customers, security, erasure, access, suspensions });
   registerSecurityRoutes(routes, { security, sessions, access });
-  registerPasskeyRoutes(routes, { customers, passkeys, access, suspensions });
+  registerPasskeyRoutes(routes, { customers, passkeys, security, access, suspensions });
   registerTokenRoutes(routes, { tokens, access });
   registerAuditRoutes(routes, { audit, access });
   registerOAuthServer(app, {
