@@ -10,6 +10,7 @@ import {
   SANDBOX_KEY,
   startHarness,
 } from './harness.ts';
+import { signUp } from './person.ts';
 
 let harness: Harness;
 
@@ -367,6 +368,27 @@ describe('rate limits', () => {
     expect(refused?.headers.get('ratelimit')).toMatch(/^"test";r=0;t=\d+$/);
     expect(passed[0]?.headers.get('ratelimit-policy')).toBe('"test";q=5;w=1');
     expect((await burst(live, 10)).passed.length).toBe(20);
+  });
+
+  test('[P-3.10] who calls the operator’s endpoints without being the operator is limited as a person is', async () => {
+    const instance = await harness.another({ env: limited });
+    const person = await signUp(instance);
+    const ask = () => person.call('GET', '/v1/admin/quarantine');
+    const began = performance.now();
+    const answers = await Promise.all(Array.from({ length: 60 }, ask));
+    const refilled = (5 * (performance.now() - began)) / 1_000;
+    const refused = answers.filter(({ status }) => status === 403).length;
+    expect(refused).toBeLessThanOrEqual(11 + refilled);
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(60 - refused);
+    // What is not let in for its rate is not written down either.
+    const { rows } = await harness.database.query(
+      `select 1 from audit_entries where user_id = $1 and action = 'quarantine.listed'`,
+      [person.userId],
+    );
+    expect(rows).toHaveLength(refused);
+    const asOperator = () => instance.call('GET', '/v1/admin/quarantine', { key: ADMIN_TOKEN });
+    const own = await Promise.all(Array.from({ length: 30 }, asOperator));
+    expect(own.every(({ status }) => status === 200)).toBe(true);
   });
 
   test('[P-3.11] a rate of 0 switches the limit off', async () => {

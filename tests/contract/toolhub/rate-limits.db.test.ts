@@ -2,6 +2,7 @@
 import type { TestDatabase } from '@libs/db/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
+  ADMIN_TOKEN,
   createToolhubDatabase,
   type Instance,
   startInstance,
@@ -46,4 +47,17 @@ test('[TH-13.10] dear calls: one a second with bursts of 10', async () => {
   expect(passed(tests)).toBeGreaterThanOrEqual(9);
   expect(passed(tests)).toBeLessThanOrEqual(12 + seconds);
   expect((await api('GET', '/api/me')).status).toBe(200);
+});
+
+test('[TH-13.10] who calls the operator’s endpoints without being the operator is limited as elsewhere', async () => {
+  const ada = await newCustomer(service.url);
+  const api = apiOf(service.url, ada.token);
+  const startedMs = performance.now();
+  const answers = await Promise.all(Array.from({ length: 150 }, () => api('GET', '/api/admin/customers')));
+  const seconds = (performance.now() - startedMs) / 1_000;
+  expect(passed(answers)).toBeLessThanOrEqual(42 + 10 * seconds);
+  expect(answers.find(({ status }) => status !== 429)?.status).toBe(403);
+  const asOperator = apiOf(service.url, ADMIN_TOKEN);
+  const own = await Promise.all(Array.from({ length: 60 }, () => asOperator('GET', '/api/admin/jobs')));
+  expect(passed(own)).toBe(60);
 });

@@ -58,8 +58,11 @@ export type RouteAccess =
   | 'admin_token'
   | 'public';
 
-/** `key` is the limit of the caller's key or person in the mode; `person` that of a person; `address` of a stranger. */
-export type RouteRate = 'key' | 'person' | 'address' | 'none';
+/**
+ * `key` is the limit of the caller's key or person in the mode; `person` that of a person; `address` of a stranger.
+ * `operator` is that of a person, who may turn out to be no operator; the admin token is not limited.
+ */
+export type RouteRate = 'key' | 'person' | 'operator' | 'address' | 'none';
 
 export type Gates = Pick<RouteRules<RouteAccess, RouteRate, never>, 'identify' | 'rate' | 'permit'> & {
   readonly cookie: { readonly name: string; readonly secure: boolean };
@@ -154,6 +157,10 @@ export function createGates({ keys, people, rates, adminToken, publicUrl }: Gate
     rate(rateClass) {
       if (rateClass === 'none') return null;
       if (rateClass === 'address') return ({ ip }, reply) => rates.address.enforce(addressKey(ip), reply);
+      if (rateClass === 'operator') {
+        return ({ person }, reply) =>
+          person === null ? undefined : rates.person.enforce(person.userId, reply);
+      }
       if (rateClass === 'person') {
         return ({ person, caller }, reply) => rates.person.enforce(person?.userId ?? caller.keyId, reply);
       }

@@ -68,7 +68,7 @@ function registerOrganisationRoutes(routes: PaymentsRoutes, { keys }: AdminRoute
     '/v1/admin/organisations',
     {
       access: 'operator',
-      rate: 'none',
+      rate: 'operator',
       audit: { action: 'organisation.created' },
       idempotency: 'keyed',
       schema: {
@@ -90,7 +90,7 @@ function registerOrganisationRoutes(routes: PaymentsRoutes, { keys }: AdminRoute
     '/v1/admin/organisations/:id/keys',
     {
       access: 'operator',
-      rate: 'none',
+      rate: 'operator',
       audit: 'none',
       idempotency: 'safe',
       schema: {
@@ -115,7 +115,7 @@ function registerKeyRoutes(routes: PaymentsRoutes, { keys, now }: AdminRouteOpti
     '/v1/admin/organisations/:id/keys',
     {
       access: 'operator',
-      rate: 'none',
+      rate: 'operator',
       audit: { action: 'key.created' },
       idempotency: 'keyed',
       schema: {
@@ -146,7 +146,7 @@ function registerKeyRoutes(routes: PaymentsRoutes, { keys, now }: AdminRouteOpti
     '/v1/admin/keys/:id/roll',
     {
       access: 'operator',
-      rate: 'none',
+      rate: 'operator',
       audit: { action: 'key.rolled', targetParam: 'id' },
       idempotency: 'keyed',
       codes: ['state_conflict'],
@@ -174,7 +174,7 @@ function registerKeyRoutes(routes: PaymentsRoutes, { keys, now }: AdminRouteOpti
     '/v1/admin/keys/:id',
     {
       access: 'operator',
-      rate: 'none',
+      rate: 'operator',
       audit: { action: 'key.revoked', targetParam: 'id' },
       idempotency: 'natural',
       schema: {

@@ -207,7 +207,7 @@ function registerOperator(routes: PaymentsRoutes, { organisations }: Organisatio
     '/v1/admin/organisations',
     {
       access: 'operator',
-      rate: 'none',
+      rate: 'operator',
       audit: 'none',
       idempotency: 'safe',
       schema: {
@@ -235,7 +235,7 @@ function registerOperator(routes: PaymentsRoutes, { organisations }: Organisatio
     '/v1/admin/organisations/:id/live_access',
     {
       access: 'operator',
-      rate: 'none',
+      rate: 'operator',
       audit: { action: 'live_access.decided', targetParam: 'id' },
       idempotency: 'keyed',
       schema: {

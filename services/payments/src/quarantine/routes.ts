@@ -71,7 +71,7 @@ export function registerQuarantineRoutes(
     '/v1/admin/quarantine',
     {
       access: 'operator',
-      rate: 'none',
+      rate: 'operator',
       audit: { action: 'quarantine.listed' },
       idempotency: 'safe',
       schema: {
@@ -102,7 +102,7 @@ export function registerQuarantineRoutes(
     '/v1/admin/quarantine/:id',
     {
       access: 'operator',
-      rate: 'none',
+      rate: 'operator',
       audit: { action: 'quarantine.read', targetParam: 'id' },
       idempotency: 'safe',
       schema: {
@@ -124,7 +124,7 @@ export function registerQuarantineRoutes(
     '/v1/admin/quarantine/:id/apply',
     {
       access: 'operator',
-      rate: 'none',
+      rate: 'operator',
       audit: { action: 'quarantine.applied', targetParam: 'id' },
       idempotency: 'keyed',
       codes: ['payment_not_found', 'quarantine_not_applicable', 'state_conflict'],
@@ -156,7 +156,7 @@ export function registerQuarantineRoutes(
     '/v1/admin/quarantine/:id/dismiss',
     {
       access: 'operator',
-      rate: 'none',
+      rate: 'operator',
       audit: { action: 'quarantine.dismissed', targetParam: 'id' },
       idempotency: 'keyed',
       codes: ['state_conflict'],

@@ -90,7 +90,7 @@ export function registerReconciliationRoutes(routes: PaymentsRoutes, reconciliat
     '/v1/admin/reconciliation',
     {
       access: 'operator',
-      rate: 'none',
+      rate: 'operator',
       audit: 'none',
       idempotency: 'safe',
       schema: {

@@ -55,7 +55,7 @@ export function registerJobRoutes(routes: ToolhubRoutes, { admin }: { admin: Adm
     '/api/admin/jobs',
     {
       access: 'admin',
-      rate: 'none',
+      rate: 'api',
       audit: 'none',
       idempotency: 'safe',
       schema: {
@@ -72,7 +72,7 @@ export function registerJobRoutes(routes: ToolhubRoutes, { admin }: { admin: Adm
     '/api/admin/jobs/failed',
     {
       access: 'admin',
-      rate: 'none',
+      rate: 'api',
       audit: 'none',
       idempotency: 'safe',
       schema: {
@@ -96,7 +96,7 @@ export function registerJobRoutes(routes: ToolhubRoutes, { admin }: { admin: Adm
     '/api/admin/jobs/:id/retry',
     {
       access: 'admin',
-      rate: 'none',
+      rate: 'api',
       audit: { action: 'job.retried', targetParam: 'id' },
       idempotency: 'natural',
       schema: {

@@ -102,7 +102,7 @@ function registerCustomers(routes: ToolhubRoutes, deps: AdminRoutesDependencies)
     '/api/admin/customers',
     {
       access: 'admin',
-      rate: 'none',
+      rate: 'api',
       audit: { action: 'admin.customers_listed' },
       idempotency: 'safe',
       schema: {
@@ -126,7 +126,7 @@ function registerCustomers(routes: ToolhubRoutes, deps: AdminRoutesDependencies)
     '/api/admin/customers/:id',
     {
       access: 'admin',
-      rate: 'none',
+      rate: 'api',
       audit: { action: 'admin.customer_read' },
       idempotency: 'safe',
       schema: {
@@ -161,7 +161,7 @@ function registerSuspension(routes: ToolhubRoutes, deps: AdminRoutesDependencies
     '/api/admin/customers/:id/suspend',
     {
       access: 'admin',
-      rate: 'none',
+      rate: 'api',
       audit: { action: 'customer.suspended' },
       idempotency: 'natural',
       schema: {
@@ -185,7 +185,7 @@ function registerSuspension(routes: ToolhubRoutes, deps: AdminRoutesDependencies
     '/api/admin/customers/:id/resume',
     {
       access: 'admin',
-      rate: 'none',
+      rate: 'api',
       audit: { action: 'customer.resumed' },
       idempotency: 'natural',
       schema: {
@@ -212,7 +212,7 @@ function registerPlan(routes: ToolhubRoutes, deps: AdminRoutesDependencies): voi
     '/api/admin/customers/:id/plan',
     {
       access: 'admin',
-      rate: 'none',
+      rate: 'api',
       audit: { action: 'plan.changed' },
       idempotency: 'natural',
       codes: ['unknown_plan'],

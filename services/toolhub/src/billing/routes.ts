@@ -153,7 +153,7 @@ function registerPlanRoutes(routes: ToolhubRoutes, { billing, access }: BillingR
     '/api/admin/customers/:id/limit',
     {
       access: 'admin',
-      rate: 'none',
+      rate: 'api',
       audit: { action: 'plan.limit_changed' },
       idempotency: 'natural',
       schema: {
@@ -183,7 +183,7 @@ function registerPlanEditing(routes: ToolhubRoutes, { billing }: BillingRoutesDe
     '/api/admin/plans/:id',
     {
       access: 'admin',
-      rate: 'none',
+      rate: 'api',
       audit: { action: 'plan.edited', targetParam: 'id' },
       idempotency: 'natural',
       codes: ['too_many_plans'],

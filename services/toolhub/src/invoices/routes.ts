@@ -84,7 +84,7 @@ function registerReading(routes: ToolhubRoutes, { invoices, access }: InvoiceRou
     '/api/admin/customers/:id/invoices',
     {
       access: 'admin',
-      rate: 'none',
+      rate: 'api',
       audit: 'none',
       idempotency: 'safe',
       schema: {
@@ -180,7 +180,7 @@ function registerRun(routes: ToolhubRoutes, deps: InvoiceRoutesDependencies): vo
     '/api/admin/invoices/run',
     {
       access: 'admin',
-      rate: 'none',
+      rate: 'api',
       audit: { action: 'invoices.run' },
       idempotency: 'natural',
       codes: ['locked', 'period_not_ended'],
@@ -265,7 +265,7 @@ function registerMoves(routes: ToolhubRoutes, deps: InvoiceRoutesDependencies): 
       `/api/admin/invoices/:id/${path}`,
       {
         access: 'admin',
-        rate: 'none',
+        rate: 'api',
         audit: { action, targetParam: 'id' },
         idempotency: 'natural',
         codes,

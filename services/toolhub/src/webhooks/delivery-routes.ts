@@ -126,7 +126,7 @@ function registerLists(
     '/api/admin/webhooks/dlq',
     {
       access: 'admin',
-      rate: 'none',
+      rate: 'api',
       audit: 'none',
       idempotency: 'safe',
       schema: {
@@ -156,7 +156,7 @@ function registerLists(
     '/api/admin/webhooks/dlq/:customerId',
     {
       access: 'admin',
-      rate: 'none',
+      rate: 'api',
       audit: 'none',
       idempotency: 'safe',
       schema: {
@@ -212,7 +212,7 @@ function registerReplayByAdmin(routes: ToolhubRoutes, { webhooks }: WebhookRoute
     '/api/admin/webhooks/dlq/:customerId/:id/replay',
     {
       access: 'admin',
-      rate: 'none',
+      rate: 'api',
       audit: { action: 'webhook.replayed', targetParam: 'id' },
       idempotency: 'repeats',
       codes: ['webhook_not_configured'],

@@ -66,7 +66,7 @@ export function registerAchRoutes(routes: PaymentsRoutes, files: AchFiles): void
     '/v1/admin/ach_files',
     {
       access: 'operator',
-      rate: 'none',
+      rate: 'operator',
       audit: 'none',
       idempotency: 'safe',
       schema: {
@@ -100,7 +100,7 @@ export function registerAchRoutes(routes: PaymentsRoutes, files: AchFiles): void
     '/v1/admin/ach_files/:id/reject',
     {
       access: 'operator',
-      rate: 'none',
+      rate: 'operator',
       audit: { action: 'ach_file.rejected', targetParam: 'id' },
       idempotency: 'keyed',
       codes: ['state_conflict'],
