@@ -21,6 +21,20 @@ export class SealError extends Error {
   }
 }
 
+/**
+ * Undefined where the operator has given up the key that would open it. What only this process cannot open throws, so that
+ * nobody takes it for absent and writes over it. For what is made anew in its place.
+ */
+export function unlessLost<Plain>(lostKeyIds: readonly string[], open: () => Plain): Plain | undefined {
+  try {
+    return open();
+  } catch (error) {
+    if (error instanceof SealError && error.keyId !== null && lostKeyIds.includes(error.keyId))
+      return undefined;
+    throw error;
+  }
+}
+
 /** Undefined where nothing opens it: its key is lost, or it was changed or moved. For what can be made anew or left out. */
 export function ifReadable<Plain>(open: () => Plain): Plain | undefined {
   try {

@@ -1,8 +1,16 @@
 // Test mode begins anew: what was there is out of sight at once and in every process, and is removed later.
+import { createSealer } from '@libs/seal';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { CLOSED_KEPT_DAYS } from '../../../services/payments/src/sandbox/reset.ts';
 import { tenantTables } from '../../../services/payments/src/sandbox/store.ts';
-import { type Answer, type Harness, type Instance, SANDBOX_KEY, startHarness } from './harness.ts';
+import {
+  ADMIN_TOKEN,
+  type Answer,
+  type Harness,
+  type Instance,
+  SANDBOX_KEY,
+  startHarness,
+} from './harness.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
 
 let harness: Harness;
@@ -103,6 +111,28 @@ test('[P-7.6] whatever somebody did to the published sandbox, the first request 
 });
 
 const answered = ({ status, body }: Answer) => (status === 202 ? '202' : `${status} ${body.code}`);
+
+test('[P-7.6] a process that lacks the key of an endpoint’s secrets leaves them as they are', async () => {
+  const { test: key } = await harness.organisation();
+  const { id } = (
+    await harness.call('POST', '/v1/webhook_endpoints', { key, body: { url: `${receiver.url}/kept` } })
+  ).body;
+  const stored = async () =>
+    (
+      await harness.database.query('select tenant_id, secrets_sealed from webhook_endpoints where id = $1', [
+        id,
+      ])
+    ).rows;
+  const before = await stored();
+  const sealer = createSealer({ keys: [Buffer.alloc(32, 99)] });
+  const without = await harness.another({
+    env: { PAYMENTS_ROLE: 'api' },
+    service: { secrets: { sealer, adminToken: ADMIN_TOKEN } },
+  });
+  const rotate = await without.call('POST', `/v1/webhook_endpoints/${id}/rotate_secret`, { key });
+  expect([rotate.status, (await reset(key, without)).status]).toEqual([500, 500]);
+  expect(await stored()).toEqual(before);
+});
 
 test('[P-7.6] payments that arrive while the sandbox is reset again and again are all accepted, and none is lost', async () => {
   const { test: key } = await harness.organisation();

@@ -40,7 +40,7 @@ export function addWebhooks(
     ...(rules.keepUndeliveredMs === undefined ? {} : { keepUndeliveredMs: rules.keepUndeliveredMs }),
   });
   const policy = createEgressPolicy({ ...config.egress, ...(resolveHost ? { resolve: resolveHost } : {}) });
-  const vault = createSecretVault(sealer);
+  const vault = createSecretVault(sealer, config.lostKeyIds);
   const subscriptions = createSubscriptionService(queue, offers);
   const events = createEventService({ database, databases, now, deliver: subscriptions.deliver });
   const webhooks = createWebhooks({

@@ -1,5 +1,5 @@
 import { sealedColumn } from '@libs/rotation';
-import { SealError, type Sealer } from '@libs/seal';
+import { SealError, type Sealer, unlessLost } from '@libs/seal';
 import type { SigningSecret } from './endpoint.ts';
 import type { EndpointKey } from './store.ts';
 
@@ -15,7 +15,7 @@ export const sealedEndpointSecrets = sealedColumn({
 });
 
 /** Keeps an endpoint's secrets as one envelope, bound to that endpoint. */
-export function createSecretVault(sealer: Sealer) {
+export function createSecretVault(sealer: Sealer, lostKeyIds: readonly string[]) {
   function open(key: EndpointKey, sealed: Buffer): SigningSecret[] {
     const stored = JSON.parse(sealer.openText(sealed, contextOf(key))) as {
       secret: string;
@@ -31,7 +31,14 @@ export function createSecretVault(sealer: Sealer) {
     seal: (key: EndpointKey, secrets: readonly SigningSecret[]): Buffer =>
       sealer.seal(JSON.stringify(secrets), contextOf(key)),
 
-    /** None where the key of the envelope is lost: nothing is signed with them any more, and a new secret helps. */
+    /**
+     * For what writes them anew. None where the key of the envelope is lost for good: nothing is signed with them any more, and
+     * a new secret helps.
+     */
+    openUnlessLost: (key: EndpointKey, sealed: Buffer): SigningSecret[] =>
+      unlessLost(lostKeyIds, () => open(key, sealed)) ?? [],
+
+    /** For what only reads them: none where they cannot be opened here. */
     openIfReadable(
       key: EndpointKey,
       sealed: Buffer,

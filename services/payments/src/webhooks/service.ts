@@ -187,7 +187,7 @@ export function createWebhooks(deps: WebhooksDependencies) {
     ): Promise<{ endpoint: WebhookEndpoint; secret: string }> {
       const endpoint = await locked(tx, tenant, id);
       const at = now();
-      const old = validSecrets(vault.openIfReadable(endpoint, endpoint.secretsSealed), at);
+      const old = validSecrets(vault.openUnlessLost(endpoint, endpoint.secretsSealed), at);
       if (old.length >= SECRETS_MAX) {
         throw errors.limit_reached({ detail: `At most ${SECRETS_MAX} secrets can be valid at once.` });
       }
@@ -247,7 +247,7 @@ export function createWebhooks(deps: WebhooksDependencies) {
     async moveEndpoints(tx: Queryable, from: Tenant, to: Tenant): Promise<void> {
       for (const endpoint of await lockEndpoints(tx, from.id)) {
         const moved = { tenantId: to.id, id: endpoint.id };
-        const secretsSealed = vault.seal(moved, vault.openIfReadable(endpoint, endpoint.secretsSealed));
+        const secretsSealed = vault.seal(moved, vault.openUnlessLost(endpoint, endpoint.secretsSealed));
         await moveEndpoint(tx, endpoint, { tenantId: to.id, secretsSealed });
       }
     },

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '@libs/db';
 import { sealedColumn } from '@libs/rotation';
-import { ifReadable, type Sealer } from '@libs/seal';
+import { ifReadable, type Sealer, unlessLost } from '@libs/seal';
 import {
   ConnectorError,
   type GuardedFetch,
@@ -14,6 +14,7 @@ import {
   deleteUnusedRegistrations,
   findRegistration,
   forgetRegistration,
+  type Registration,
   releaseRegistration,
   type ServerKey,
   storeRegistration,
@@ -22,6 +23,8 @@ import {
 export interface ServersDependencies {
   database: Database;
   sealer: Sealer;
+  /** Ids of keys that are lost for good: what they sealed is made anew. */
+  lostKeyIds: readonly string[];
   newLeaseId: () => string;
   now: () => Date;
 }
@@ -75,20 +78,31 @@ export const sealedServerClients = sealedColumn({
   contextOf: (row) => contextOf({ platform: row.platform, server: row.server }),
 });
 
-export function createServers({ database, sealer, newLeaseId, now }: ServersDependencies): Servers {
+export function createServers(deps: ServersDependencies): Servers {
+  const { database, sealer, newLeaseId, now } = deps;
   const seal = (key: ServerKey, client: Client) => sealer.seal(JSON.stringify(client), contextOf(key));
-  /** One that cannot be opened is as good as none: the service registers anew. */
+  const read = (key: ServerKey, sealed: Buffer) =>
+    JSON.parse(sealer.openText(sealed, contextOf(key))) as Client;
+  /** One whose key is lost is as good as none: the service registers anew. */
   const open = (key: ServerKey, sealed: Buffer | null): Client | undefined =>
-    sealed === null
-      ? undefined
-      : ifReadable(() => JSON.parse(sealer.openText(sealed, contextOf(key))) as Client);
+    sealed === null ? undefined : unlessLost(deps.lostKeyIds, () => read(key, sealed));
   const isBelieved = (checkedAt: Date | null) =>
     checkedAt !== null && now().getTime() - checkedAt.getTime() < BELIEVED_MS;
 
   /** With the lease held, which every way out gives back. */
-  async function register(asked: ServerAsked, leaseId: string, known: Client | undefined): Promise<Client> {
+  async function register(
+    asked: ServerAsked,
+    leaseId: string,
+    { sealedClient, checkedAt }: Registration,
+  ): Promise<Client> {
     const { perServer } = asked.provider;
     try {
+      const known = open(asked, sealedClient);
+      // Between the look and the lease another may have done it.
+      if (known !== undefined && isBelieved(checkedAt)) {
+        await releaseRegistration(database, asked, leaseId);
+        return known;
+      }
       const isKnown = known !== undefined && (await perServer.isRegistered(known, asked));
       const client = isKnown ? known : await perServer.register(asked);
       await storeRegistration(database, asked, {
@@ -108,13 +122,7 @@ export function createServers({ database, sealer, newLeaseId, now }: ServersDepe
       if (believed !== undefined) return believed;
       const leaseId = newLeaseId();
       const claimed = await claimRegistration(database, asked, { leaseId, leaseMs: LEASE_MS });
-      if (claimed !== undefined) {
-        // Between the look and the lease another may have done it.
-        const known = open(asked, claimed.sealedClient);
-        if (known === undefined || !isBelieved(claimed.checkedAt)) return register(asked, leaseId, known);
-        await releaseRegistration(database, asked, leaseId);
-        return known;
-      }
+      if (claimed !== undefined) return register(asked, leaseId, claimed);
       await sleep(WAIT_STEP_MS);
     }
     throw new ConnectorError('platform_unavailable', 'another login is still being prepared at this server');
@@ -135,7 +143,8 @@ export function createServers({ database, sealer, newLeaseId, now }: ServersDepe
     clientAt: async (asked) => toClient(await obtain(asked), asked),
     async knownClient(asked) {
       const found = await findRegistration(database, asked);
-      const known = found && open(asked, found.sealedClient);
+      const sealed = found?.sealedClient ?? null;
+      const known = sealed === null ? undefined : ifReadable(() => read(asked, sealed));
       return known === undefined ? null : toClient(known, asked);
     },
     forget: (key) => forgetRegistration(database, key),

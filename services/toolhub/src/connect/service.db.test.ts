@@ -87,6 +87,7 @@ function rig({
   const connect = createConnectService({
     ...{ database: db.database, connectors, credentials, publicUrl: PUBLIC_URL, randomBytes, now },
     sealer: createSealer({ keys: [Buffer.alloc(32, 1)] }),
+    lostKeyIds: [],
     newLeaseId: randomUUID,
     switchedOn: async () => (tool) => !switchedOff.has(tool),
     exchangeTimeoutMs: 1_500,

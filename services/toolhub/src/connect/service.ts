@@ -24,6 +24,7 @@ import { deleteExpiredJourneys, insertJourney, takeJourney } from './store.ts';
 export interface ConnectServiceDependencies {
   database: Database;
   sealer: Sealer;
+  lostKeyIds: readonly string[];
   connectors: ConnectorService;
   credentials: Pick<CredentialService, 'put'>;
   /** The tools of a customer that are switched on, by name. */

@@ -19,6 +19,7 @@ export function addConnect(
   const { access, routes } = parts.accounts;
   const connect = createConnectService({
     ...{ database, sealer, connectors, credentials, publicUrl, randomBytes, now },
+    lostKeyIds: config.secrets.lostKeyIds,
     newLeaseId: () => newId('lse'),
     async switchedOn(customerId) {
       const { switches } = await tools.selectionOf(customerId);
