@@ -3,7 +3,7 @@ export { createLogin, type Login } from './login.ts';
 export type { MailTokenKind } from './mail-token.ts';
 export { loginMigrations } from './migrations.ts';
 export { type ChallengeKind, type Passkey, relyingPartyOf } from './passkey.ts';
-export type { PasskeyQuestion } from './passkeys.ts';
+export type { PasskeyAnswer, PasskeyQuestion } from './passkeys.ts';
 export {
   EMAIL_CHARACTERS_MAX,
   EMAIL_MISMATCH,

@@ -57,14 +57,14 @@ export async function createLogin<P extends Person>(options: LoginOptions<P>): P
     ...{ database, people, newId, randomBytes, now, store: mailTokens },
     ...{ mailer: options.mailer, words: options.words },
   });
-  const security = createAccountSecurity({
-    ...{ database, people, mailTokens, passwords, limit, sessions, mails, now },
-    ...(options.onVerified && { onVerified: options.onVerified }),
-    ...(options.onReclaimed && { onReclaimed: options.onReclaimed }),
-  });
   const passkeys = createPasskeys({
     ...{ database, sessions, newId, randomBytes, now, relyingParty: options.relyingParty },
     store: createPasskeysStore(personColumn),
+  });
+  const security = createAccountSecurity({
+    ...{ database, people, mailTokens, passwords, limit, sessions, passkeys, mails, now },
+    ...(options.onVerified && { onVerified: options.onVerified }),
+    ...(options.onReclaimed && { onReclaimed: options.onReclaimed }),
   });
   return {
     ...{ passwords, sessions, passkeys, mails, security, handlers: mails.handlers },

@@ -23,6 +23,8 @@ export interface Challenge {
   kind: ChallengeKind;
   personId: string | null;
   challenge: string;
+  /** Of a second factor: which password was proved before it. */
+  passwordProof: Buffer | null;
 }
 
 /** The site as devices know it: they give a passkey to pages of this host only. */

@@ -41,6 +41,7 @@ export interface PasskeysStore {
   putChallenge(db: Queryable, challenge: Challenge & { browserHash: Buffer; expiresAt: Date }): Promise<void>;
   /** Gives it once. */
   takeChallenge(db: Queryable, browserHash: Buffer, now: Date): Promise<Challenge | undefined>;
+  deleteSecondFactors(tx: Queryable, personId: string): Promise<void>;
   deleteExpiredChallenges(db: Queryable, now: Date): Promise<void>;
 }
 
@@ -111,13 +112,14 @@ export function createPasskeysStore(person: PersonColumn): PasskeysStore {
       await tx.query(`delete from passkeys where ${person} = $1`, [personId]);
     },
 
-    async putChallenge(db, { browserHash, kind, personId, challenge, expiresAt }) {
+    async putChallenge(db, { browserHash, kind, personId, challenge, passwordProof, expiresAt }) {
       await db.query(
-        `insert into passkey_challenges (browser_hash, kind, ${person}, challenge, expires_at)
-         values ($1, $2, $3, $4, $5)
+        `insert into passkey_challenges (browser_hash, kind, ${person}, challenge, expires_at, password_proof)
+         values ($1, $2, $3, $4, $5, $6)
          on conflict (browser_hash) do update set kind = excluded.kind, ${person} = excluded.${person},
-           challenge = excluded.challenge, expires_at = excluded.expires_at`,
-        [browserHash, kind, personId, challenge, expiresAt],
+           challenge = excluded.challenge, expires_at = excluded.expires_at,
+           password_proof = excluded.password_proof`,
+        [browserHash, kind, personId, challenge, expiresAt, passwordProof],
       );
     },
 
@@ -126,15 +128,23 @@ export function createPasskeysStore(person: PersonColumn): PasskeysStore {
         kind: Challenge['kind'];
         person_id: string | null;
         challenge: string;
+        password_proof: Buffer | null;
         expires_at: Date;
       }>(
         `delete from passkey_challenges where browser_hash = $1
-         returning kind, ${person} as person_id, challenge, expires_at`,
+         returning kind, ${person} as person_id, challenge, password_proof, expires_at`,
         [browserHash],
       );
       const [row] = rows;
       if (row === undefined || row.expires_at <= now) return undefined;
-      return { kind: row.kind, personId: row.person_id, challenge: row.challenge };
+      const { kind, person_id: personId, challenge, password_proof: passwordProof } = row;
+      return { kind, personId, challenge, passwordProof };
+    },
+
+    async deleteSecondFactors(tx, personId) {
+      await tx.query(`delete from passkey_challenges where ${person} = $1 and kind = 'second_factor'`, [
+        personId,
+      ]);
     },
 
     async deleteExpiredChallenges(db, now) {

@@ -51,9 +51,10 @@ test('a device that checks who holds it lets in, one that does not lets nobody i
   await add('ada', careless);
   expect(await logIn(careful)).toBe('ada');
   await expect(logIn(careless)).rejects.toMatchObject(refused);
-  const { options, browserToken } = await passkeys.question('ada');
+  const { options, browserToken } = await passkeys.question({ personId: 'ada', passwordHash: 'of ada' });
   expect(await passkeys.answer({ browserToken, response: careless.get(options) })).toEqual({
     personId: 'ada',
+    passwordProof: expect.any(Buffer),
   });
 });
 
@@ -61,7 +62,7 @@ test('a question to one person is answered by nobody else', async () => {
   const [bob, eve] = [newDevice(), newDevice()];
   await add('bob', bob);
   await add('eve', eve);
-  const { options, browserToken } = await passkeys.question('bob');
+  const { options, browserToken } = await passkeys.question({ personId: 'bob', passwordHash: 'of bob' });
   await expect(passkeys.answer({ browserToken, response: eve.get(options) })).rejects.toMatchObject(refused);
 });
 
@@ -95,7 +96,7 @@ test('a question is over after five minutes', async () => {
   clock.ms += 5 * MINUTE_MS - 1;
   const answer = ({ options, browserToken }: typeof early) =>
     passkeys.answer({ browserToken, response: device.get(options) });
-  expect(await answer(early)).toEqual({ personId: 'gina' });
+  expect(await answer(early)).toEqual({ personId: 'gina', passwordProof: null });
   clock.ms += 1;
   await expect(answer(late)).rejects.toMatchObject(refused);
 });

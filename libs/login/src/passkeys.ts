@@ -9,6 +9,7 @@ import type {
 import { loginErrors } from './errors.ts';
 import type { Challenge, Passkey, RelyingParty, StoredPasskey } from './passkey.ts';
 import { type PasskeysStore, shownOf } from './passkeys-store.ts';
+import { proofOf } from './password-proof.ts';
 import type { Person } from './person.ts';
 import type { Sessions } from './sessions.ts';
 
@@ -27,6 +28,12 @@ export interface PasskeyQuestion {
   browserToken: string;
 }
 
+export interface PasskeyAnswer {
+  personId: string;
+  /** Which password was proved before, for `holdProof` where the session begins; null where the device was asked alone. */
+  passwordProof: Buffer | null;
+}
+
 export interface Passkeys {
   /** What the device is asked to make a passkey; the answer counts in this session alone. */
   registration(person: Person, sessionId: string): Promise<PublicKeyCredentialCreationOptionsJSON>;
@@ -43,9 +50,11 @@ export interface Passkeys {
   /** In the caller's transaction. */
   removeAll(tx: Queryable, personId: string): Promise<void>;
   /** Without a person the device says who it is, and must have checked that (a finger, a PIN). */
-  question(personId: string | null): Promise<PasskeyQuestion>;
+  question(proven: { personId: string; passwordHash: string } | null): Promise<PasskeyQuestion>;
   /** Who answered; throws 401 for an answer to another question, of another browser, or a repeat. */
-  answer(request: { browserToken: string | undefined; response: unknown }): Promise<{ personId: string }>;
+  answer(request: { browserToken: string | undefined; response: unknown }): Promise<PasskeyAnswer>;
+  /** In the caller's transaction: passwords that were proved for them are no longer the person's. */
+  forgetSecondFactors(tx: Queryable, personId: string): Promise<void>;
   purge(): Promise<void>;
 }
 
@@ -116,7 +125,7 @@ export function createPasskeys(options: PasskeysOptions): Passkeys {
     async registration(person, sessionId) {
       const known = await store.list(database, person.id);
       const challenge = newChallenge();
-      await ask(sessionId, { kind: 'register', personId: person.id, challenge });
+      await ask(sessionId, { kind: 'register', personId: person.id, challenge, passwordProof: null });
       const { generateRegistrationOptions } = await webauthn();
       return generateRegistrationOptions({
         rpName: relyingParty.name,
@@ -167,12 +176,16 @@ export function createPasskeys(options: PasskeysOptions): Passkeys {
     remove: store.delete,
     removeAll: store.deleteAll,
 
-    async question(personId) {
+    forgetSecondFactors: store.deleteSecondFactors,
+
+    async question(proven) {
+      const personId = proven?.personId ?? null;
       const known = personId === null ? [] : await store.list(database, personId);
       const challenge = newChallenge();
       const browserToken = newToken('', options.randomBytes);
       await ask(browserToken, {
-        ...{ kind: personId === null ? 'log_in' : 'second_factor', personId, challenge },
+        ...{ kind: proven === null ? 'log_in' : 'second_factor', personId, challenge },
+        passwordProof: proven && proofOf(proven.passwordHash),
       });
       const { generateAuthenticationOptions } = await webauthn();
       const question = await generateAuthenticationOptions({
@@ -191,10 +204,13 @@ export function createPasskeys(options: PasskeysOptions): Passkeys {
           ? undefined
           : await store.takeChallenge(database, hashToken(browserToken), now());
       if (asked === undefined || asked.kind === 'register') throw loginErrors.passkey_refused();
+      const { passwordProof } = asked;
+      // Asked by a process of the version before, which kept none.
+      if (asked.kind === 'second_factor' && passwordProof === null) throw loginErrors.passkey_refused();
       const given = response as AuthenticationResponseJSON;
       const personId = asked.personId ?? personBehind(given);
       await database.transaction((tx) => checkAnswer(tx, { ...asked, personId }, given));
-      return { personId };
+      return { personId, passwordProof };
     },
 
     purge: () => store.deleteExpiredChallenges(database, now()),

@@ -4,6 +4,8 @@ import type { AccountMails } from './account-mails.ts';
 import { loginErrors } from './errors.ts';
 import type { LoginLimit } from './limit.ts';
 import type { MailTokensStore } from './mail-tokens-store.ts';
+import type { Passkeys } from './passkeys.ts';
+import { proofOf } from './password-proof.ts';
 import type { Passwords } from './passwords.ts';
 import { emailKey, type People, type Person } from './person.ts';
 import type { Sessions } from './sessions.ts';
@@ -26,6 +28,8 @@ export interface AccountSecurity<P extends Person> {
    * end: comparing takes long, and whoever sets another one meanwhile ends the sessions that there are.
    */
   holdPassword(tx: Queryable, proven: ProvenPassword<P>): Promise<boolean>;
+  /** The same, by what was kept of it while a device was asked. */
+  holdProof(tx: Queryable, proof: { personId: string; passwordProof: Buffer }): Promise<boolean>;
   /** Proves the address; throws for a link that is used, expired or unknown. */
   verify(token: string): Promise<P>;
   /** In the transaction of something else that proves the address. */
@@ -62,6 +66,7 @@ export interface AccountSecurityOptions<P extends Person> {
   passwords: Passwords;
   limit: LoginLimit;
   sessions: Pick<Sessions, 'endAll'>;
+  passkeys: Pick<Passkeys, 'forgetSecondFactors'>;
   mails: AccountMails;
   /** In the transaction that verifies an address: what waited for it may leave. */
   onVerified?(tx: Queryable, personId: string): Promise<void>;
@@ -94,10 +99,24 @@ export function createAccountSecurity<P extends Person>(
     return outcome;
   }
 
-  async function holdPassword(tx: Queryable, { person, passwordHash }: ProvenPassword<P>): Promise<boolean> {
-    if (!(await people.lock(tx, person.id))) return false;
-    const found = await people.findLogin(tx, emailKey(person.email));
-    return found?.passwordHash === passwordHash;
+  const holdPassword = (tx: Queryable, { person, passwordHash }: ProvenPassword<P>): Promise<boolean> =>
+    holdProof(tx, { personId: person.id, passwordProof: proofOf(passwordHash) });
+
+  async function holdProof(
+    tx: Queryable,
+    { personId, passwordProof }: { personId: string; passwordProof: Buffer },
+  ): Promise<boolean> {
+    if (!(await people.lock(tx, personId))) return false;
+    const person = await people.find(tx, personId);
+    const found = person && (await people.findLogin(tx, emailKey(person.email)));
+    return found !== undefined && proofOf(found.passwordHash).equals(passwordProof);
+  }
+
+  /** In the transaction that sets another one: what was begun with the one of before ends in nothing. */
+  async function setPassword(tx: Queryable, personId: string, passwordHash: string): Promise<void> {
+    await people.setPassword(tx, personId, passwordHash);
+    await mailTokens.voidAll(tx, { personId, kind: 'reset' });
+    await options.passkeys.forgetSecondFactors(tx, personId);
   }
 
   function checkPassword({ email, password }: { email: string; password: string }) {
@@ -113,6 +132,7 @@ export function createAccountSecurity<P extends Person>(
   return {
     checkPassword,
     holdPassword,
+    holdProof,
     requirePassword,
     verifyAddress,
 
@@ -153,8 +173,7 @@ export function createAccountSecurity<P extends Person>(
         const spent = await mailTokens.spend(tx, { ...link, now: now() });
         if (spent === undefined) throw loginErrors.link_not_valid();
         const { personId } = spent;
-        await people.setPassword(tx, personId, passwordHash);
-        await mailTokens.voidAll(tx, { personId, kind: 'reset' });
+        await setPassword(tx, personId, passwordHash);
         await options.sessions.endAll(tx, personId);
         const before = await people.find(tx, personId);
         const isReclaimed = before?.emailVerified === false;
@@ -170,8 +189,7 @@ export function createAccountSecurity<P extends Person>(
       await database.transaction(async (tx) => {
         // Who knew the old password must not take the account back from whoever reset it meanwhile.
         if (!(await holdPassword(tx, proven))) throw loginErrors.wrong_password();
-        await people.setPassword(tx, personId, passwordHash);
-        await mailTokens.voidAll(tx, { personId, kind: 'reset' });
+        await setPassword(tx, personId, passwordHash);
         await options.sessions.endAll(tx, personId, sessionId);
       });
     },

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type DeviceOptions, SoftwareAuthenticator } from '../../../libs/login/test/authenticator.ts';
 import { ADMIN_TOKEN, type Harness, type Instance, startHarness } from './harness.ts';
-import { type Browser, openBrowser, PASSWORD, signUp, verifyAddress } from './person.ts';
+import { type Browser, nextMail, openBrowser, PASSWORD, signUp, verifyAddress } from './person.ts';
 
 let harness: Harness;
 let other: Instance;
@@ -149,6 +149,50 @@ describe('beside the password', () => {
     expect((await demand(false)).status).toBe(200);
     expect((await login(openBrowser(harness))).status).toBe(200);
     expect((await remove(person, passkey.id)).status).toBe(204);
+  });
+});
+
+describe('a second factor after another password', () => {
+  /** Somebody who has got as far as the device, with the password of before. */
+  async function halfIn() {
+    const person = await verifiedPerson();
+    const device = newDevice();
+    await add(person, device);
+    await person.call('PATCH', '/v1/session', { passkey_required: true, password: PASSWORD });
+    const browser = openBrowser(harness);
+    const login = { email: person.email, password: PASSWORD };
+    const { body } = await browser.call('POST', '/v1/session/login', login);
+    return { person, end: () => answer(browser, device.get(body.options)) };
+  }
+  const refused = async (end: () => ReturnType<typeof answer>) => {
+    const { status, body } = await end();
+    expect([status, body.code]).toEqual([401, 'passkey_refused']);
+  };
+
+  test('[P-3.34] begins no session once the password was changed', async () => {
+    const { person, end } = await halfIn();
+    const change = { current: PASSWORD, new: 'another horse battery' };
+    expect((await person.call('POST', '/v1/session/password', change)).status).toBe(204);
+    await refused(end);
+  });
+
+  test('[P-3.34] nor once it was reset by mail', async () => {
+    const { person, end } = await halfIn();
+    await openBrowser(harness).call('POST', '/v1/session/forgot', { email: person.email });
+    const { token } = await nextMail(harness, person.email, /password/);
+    const reset = { token, password: 'another horse battery' };
+    expect((await openBrowser(harness).call('POST', '/v1/session/reset', reset)).status).toBe(200);
+    await refused(end);
+  });
+
+  test('[P-3.34] nor where it changes while the device answers', async () => {
+    const { person, end } = await halfIn();
+    const other = await signUp(harness, { password: 'another horse battery' });
+    await harness.database.query(
+      'update users set password_hash = (select password_hash from users where id = $2) where id = $1',
+      [person.userId, other.userId],
+    );
+    await refused(end);
   });
 });
 

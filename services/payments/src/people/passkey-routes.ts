@@ -106,12 +106,13 @@ function registerEntry(
       },
     },
     async (request, reply) => {
-      const { personId } = await passkeys.answer({
+      const answered = await passkeys.answer({
         browserToken: cookies.questionOf(request),
         response: request.body.response,
       });
-      const signedIn = await people.startSession(personId, originOf(request));
-      noteAudit(request, { subject: personId });
+      const signedIn = await people.startSession(answered, originOf(request));
+      if (signedIn === undefined) throw errors.passkey_refused();
+      noteAudit(request, { subject: answered.personId });
       return reply
         .header('set-cookie', [cookies.ofSession(signedIn.token), cookies.withoutQuestion])
         .send(sessionToApi(signedIn));

@@ -3,6 +3,7 @@ import {
   emailKey,
   type Login,
   loginErrors,
+  type PasskeyAnswer,
   type PasskeyQuestion,
   type People,
   type SessionOrigin,
@@ -74,8 +75,8 @@ export interface PeopleService {
   signup(request: SignupRequest): Promise<SignedIn>;
   /** Undefined for a wrong password. Throws over the limit of failures. */
   login(request: { email: string; password: string; from: SessionOrigin }): Promise<LoginResult | undefined>;
-  /** For a person who has proved to be that one. */
-  startSession(userId: string, from: SessionOrigin): Promise<SignedIn>;
+  /** For a person whom a device has proved; undefined where the password before it is another one by now. */
+  startSession(answered: PasskeyAnswer, from: SessionOrigin): Promise<SignedIn | undefined>;
   logout(token: string): Promise<void>;
   /** Who sends this cookie; undefined for a session that is unknown, expired or ended. */
   findCaller(token: string): Promise<PersonCaller | undefined>;
@@ -191,14 +192,21 @@ export function createPeopleService(deps: PeopleDependencies): PeopleService {
       });
     },
 
-    startSession: (userId, from) =>
-      database.transaction(async (tx) => signIn(tx, await existing(tx, userId), from)),
+    startSession: ({ personId, passwordProof }, from) =>
+      database.transaction(async (tx) => {
+        const isStill =
+          passwordProof === null || (await login.security.holdProof(tx, { personId, passwordProof }));
+        return isStill ? signIn(tx, await existing(tx, personId), from) : undefined;
+      }),
 
     async login({ email, password, from }) {
       const outcome = await login.security.checkPassword({ email, password });
       if (!outcome.ok) return undefined;
       const { person } = outcome;
-      if (person.passkeyRequired) return { question: await login.passkeys.question(person.id) };
+      if (person.passkeyRequired) {
+        const proven = { personId: person.id, passwordHash: outcome.passwordHash };
+        return { question: await login.passkeys.question(proven) };
+      }
       return database.transaction(async (tx) =>
         (await login.security.holdPassword(tx, outcome)) ? signIn(tx, person, from) : undefined,
       );
