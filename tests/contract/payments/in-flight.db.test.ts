@@ -53,6 +53,22 @@ test('[P-3.19] a login with the old password begins no session once the password
   expect((await late.call('GET', '/v1/session')).status).toBe(401);
 });
 
+test('[P-3.27] of two invitations of one address at once the later one counts', async () => {
+  const person = await signUp(harness);
+  const { token } = await nextMail(harness, person.email, /Verify/);
+  await person.call('POST', '/v1/session/verify', { token });
+  const invite = { email: 'invited-twice@example.com', role: 'viewer' };
+  const first = `insert into invitations (organisation_id, id, email, email_key, role, invited_by, created_at, expires_at)
+    values ($1, 'inv_of_another_request', $2, $2, 'owner', $3, now(), now() + interval '1 day')`;
+  const answer = await during(
+    (tx) => tx.query(first, [person.organisationId, invite.email, person.userId]),
+    () => person.call('POST', '/v1/invitations', invite),
+  );
+  expect(answer.status).toBe(201);
+  const { body } = await person.call('GET', '/v1/invitations');
+  expect(body.data).toMatchObject([{ id: answer.body.id, role: 'viewer' }]);
+});
+
 test('[P-3.19] a session that has ended makes and rolls no key, and adds no webhook endpoint', async () => {
   const acts = [
     ['/v1/keys', {}],

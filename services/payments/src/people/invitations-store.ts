@@ -30,20 +30,22 @@ export async function replaceInvitation(
   tx: Queryable,
   invitation: Invitation & { emailKey: string },
 ): Promise<void> {
-  await tx.query('delete from invitations where organisation_id = $1 and email_key = $2', [
-    invitation.organisationId,
-    invitation.emailKey,
-  ]);
-  await tx.query(`insert into invitations (${COLUMNS}, email_key) values ($1, $2, $3, $4, $5, $6, $7, $8)`, [
-    invitation.id,
-    invitation.organisationId,
-    invitation.email,
-    invitation.role,
-    invitation.invitedBy,
-    invitation.createdAt,
-    invitation.expiresAt,
-    invitation.emailKey,
-  ]);
+  await tx.query(
+    `insert into invitations (${COLUMNS}, email_key) values ($1, $2, $3, $4, $5, $6, $7, $8)
+     on conflict (organisation_id, email_key) do update set id = excluded.id, email = excluded.email,
+       role = excluded.role, invited_by = excluded.invited_by, created_at = excluded.created_at,
+       expires_at = excluded.expires_at, token_hash = null`,
+    [
+      invitation.id,
+      invitation.organisationId,
+      invitation.email,
+      invitation.role,
+      invitation.invitedBy,
+      invitation.createdAt,
+      invitation.expiresAt,
+      invitation.emailKey,
+    ],
+  );
 }
 
 export async function countInvitations(db: Queryable, organisationId: string): Promise<number> {
