@@ -38,6 +38,30 @@ async function join(role: string): Promise<Person> {
 }
 
 describe('invitations', () => {
+  test('[P-3.27] nobody joins more organisations than a session can show', async () => {
+    const member = await signUp(harness);
+    await harness.database.query(
+      `with added as (
+         insert into organisations (id, name, created_at)
+         select 'org_of_many_' || n, 'x', now() from generate_series(1, 99) n returning id)
+       insert into memberships (organisation_id, user_id, role, created_at)
+       select id, $1, 'viewer', now() from added`,
+      [member.userId],
+    );
+    const token = await invite(owner, member.email, 'viewer');
+    const { status, body } = await member.call('POST', '/v1/session/invitations/accept', { token });
+    expect([status, body.code]).toEqual([422, 'limit_reached']);
+    const session = (await member.call('GET', '/v1/session')).body;
+    expect([session.organisation.id, session.organisations.length]).toEqual([member.organisationId, 100]);
+    // It still stands, for when there is room.
+    await harness.database.query(`delete from memberships where organisation_id = 'org_of_many_1'`);
+    const joined = await member.call('POST', '/v1/session/invitations/accept', { token });
+    expect(joined.body.organisation.id).toBe(owner.organisationId);
+    // Other tests look at the newest organisations.
+    await harness.database.query(`delete from memberships where organisation_id like 'org_of_many_%'`);
+    await harness.database.query(`delete from organisations where id like 'org_of_many_%'`);
+  });
+
   test('who joins stands in the log of the organisation that was joined, and in no other', async () => {
     const newcomer = await join('viewer');
     const member = await signUp(harness, { email: 'joins.later@example.com' });

@@ -208,7 +208,7 @@ function registerInvitationLinks(
       rate: 'person',
       audit: { action: 'invitation.accepted' },
       idempotency: 'repeats',
-      codes: ['link_not_valid', 'invitation_for_another'],
+      codes: ['link_not_valid', 'invitation_for_another', 'limit_reached'],
       schema: {
         operationId: 'session.accept_invitation',
         tags,

@@ -144,6 +144,15 @@ export function createPeopleService(deps: PeopleDependencies): PeopleService {
     return id;
   }
 
+  /** Locks the person, whose organisations are all shown with a session: one more than that would be in none. */
+  async function lockForAnother(tx: Queryable, userId: string): Promise<void> {
+    await lockUser(tx, userId);
+    if ((await countOrganisationsOf(tx, userId)) < ORGANISATIONS_PER_PERSON_MAX) return;
+    throw errors.limit_reached({
+      detail: `A person can be in ${ORGANISATIONS_PER_PERSON_MAX} organisations.`,
+    });
+  }
+
   async function demandPasskey(tx: Queryable, userId: string, required: boolean): Promise<void> {
     if (required && (await login.passkeys.count(tx, userId)) === 0) {
       throw errors.state_conflict({ detail: 'Add a passkey first.' });
@@ -264,19 +273,15 @@ export function createPeopleService(deps: PeopleDependencies): PeopleService {
       }),
 
     async addOrganisation(tx, session, name) {
-      await lockUser(tx, session.userId);
-      if ((await countOrganisationsOf(tx, session.userId)) >= ORGANISATIONS_PER_PERSON_MAX) {
-        throw errors.limit_reached({
-          detail: `A person can be in ${ORGANISATIONS_PER_PERSON_MAX} organisations.`,
-        });
-      }
+      await lockForAnother(tx, session.userId);
       return lookAt(tx, session, await found(tx, session.userId, name));
     },
 
     acceptInvitation: (session, token) =>
-      database.transaction(async (tx) =>
-        lookAt(tx, session, await joinBy(tx, token, await existing(tx, session.userId))),
-      ),
+      database.transaction(async (tx) => {
+        await lockForAnother(tx, session.userId);
+        return lookAt(tx, session, await joinBy(tx, token, await existing(tx, session.userId)));
+      }),
 
     async setOperator(email, operator) {
       const person = await byEmail(email);
