@@ -48,14 +48,17 @@ export async function putPlan(tx: Queryable, plan: Plan): Promise<void> {
   if (tx.isSpread) await putTerms(tx, plan);
 }
 
-/** What the plan costs and gives from now on; the terms that held before stay. */
+/** What the plan costs and gives from now on; the terms that held before stay. Beyond a plan that stops nothing is charged. */
 async function putTerms(tx: Queryable, plan: Plan): Promise<void> {
   await tx.query(
     `insert into plan_terms (plan, effective_at, name, price_cents, included_calls, overage_cents_per_1000)
      values ($1, statement_timestamp(), $2, $3, $4, $5)
      on conflict (plan, effective_at) do update set name = excluded.name, price_cents = excluded.price_cents,
        included_calls = excluded.included_calls, overage_cents_per_1000 = excluded.overage_cents_per_1000`,
-    [plan.id, plan.name, plan.priceCents, plan.includedCalls, plan.overageCentsPer1000],
+    [
+      ...[plan.id, plan.name, plan.priceCents, plan.includedCalls],
+      plan.hardStop ? 0 : plan.overageCentsPer1000,
+    ],
   );
 }
 

@@ -6,13 +6,13 @@ const plan = (id: string, priceCents: number, includedCalls: number, overageCent
   ...{ id, name: id, priceCents, includedCalls, overageCentsPer1000, hardStop: false },
 });
 
-/** So small that a few calls go beyond each, and of all kinds: dearer ones that include less, equal prices, no price for calls. */
+/** So small that a few calls go beyond each, and of all kinds: dearer ones that include less, equal prices, no price for calls, or one that nobody pays. */
 export const MODEL_PLANS: readonly Plan[] = [
   plan('small', 300, 3, 1_000),
   plan('large', 900, 9, 400),
   plan('large_too', 900, 2, 2_500),
   plan('flat', 600, 6, 0),
-  { ...plan('closed', 0, 5, 0), hardStop: true },
+  { ...plan('closed', 0, 5, 700), hardStop: true },
 ];
 
 const planOf = (id: string) => MODEL_PLANS.find((each) => each.id === id) as Plan;
@@ -86,8 +86,8 @@ export class CapModel {
 
   #priceOf(calls: readonly number[]): number {
     return calls.reduce((sum, day, index) => {
-      const { includedCalls, overageCentsPer1000 } = this.#planOn(day);
-      return sum + (index >= includedCalls ? overageCentsPer1000 : 0);
+      const { hardStop, includedCalls, overageCentsPer1000 } = this.#planOn(day);
+      return sum + (index >= includedCalls && !hardStop ? overageCentsPer1000 : 0);
     }, 0);
   }
 
