@@ -4,7 +4,7 @@ export interface CounterState {
   customerId: string;
   month: string;
   kept: number;
-  /** What thresholds are measured against: where the gate closes, else the calls that the plan includes. */
+  /** What thresholds are measured against: where the gate closes, else the calls that the invoice includes. */
   limit: number;
   /** The highest threshold of `notifiedLimit` that was told. */
   notifiedPercent: number;
@@ -20,34 +20,68 @@ interface SqlMoment {
 const isReckoned = (day: string) =>
   `coalesce(s.reckoned_day >= ${day} and s.reckoned_change = s.updated_at, false)`;
 
+const startOf = (month: string) => `${month}::timestamp at time zone 'UTC'`;
+const isChangedIn = (month: string) => `s.updated_at >= ${startOf(month)}`;
+
+/** What plans cost and gave, from when until when; moments by milliseconds, as invoices compare them. */
+const TERMS = `(
+  select plan, included_calls, price_cents, overage_cents_per_1000,
+    case when row_number() over versions = 1 then '-infinity' else date_trunc('milliseconds', effective_at) end as since,
+    coalesce(date_trunc('milliseconds', lead(effective_at) over versions), 'infinity') as until
+  from plan_terms window versions as (partition by plan order by effective_at)
+)`;
+
+/** When the customer (c) took the plan, which matters where the settings (s) were changed in the month. */
+const takenAt = (month: string) => `case when ${isChangedIn(month)} then (
+  select max(d.at) from plan_changes d where d.customer_id = c.id and d.plan <> d.previous_plan
+) end`;
+
+/** The same for all customers: spread tables give it to many of them in no other way. */
+const TAKEN = `left join (
+  select customer_id, max(at) as taken_at from plan_changes where plan <> previous_plan group by customer_id
+) d on d.customer_id = c.id`;
+
 /**
- * Where the gate closes by the plan (p) and the settings (s); null where it never does. The limit of the plan of now holds at
- * once. Only in a month with several plans something was reckoned, and then it closes there where that is less. A plan that stops
- * does so at its own limit, also when an operator has changed that since.
+ * The plan (p) of a customer (c), the settings (s), and the terms (t) by which the month under that plan is priced: as in
+ * `invoices/prices/timeline.ts` those that held when the customer took it, at the earliest when the month began.
+ */
+export function joinPlan({ month }: Pick<SqlMoment, 'month'>, isSpreadList = false): string {
+  const heldAt = `greatest(${startOf(month)}, ${isSpreadList ? 'd.taken_at' : takenAt(month)})`;
+  return `
+join plans p on p.id = c.plan
+left join billing_settings s on s.customer_id = c.id ${isSpreadList ? TAKEN : ''}
+left join ${TERMS} t on t.plan = p.id and t.since <= ${heldAt} and t.until > ${heldAt}`;
+}
+
+/** What the invoice counts as included, which for a plan that goes on at a price is what the customer is shown. */
+export const includedCalls = 'coalesce(t.included_calls, p.included_calls)';
+
+/**
+ * Where the gate closes by what `joinPlan` gives; null where it never does. A plan that stops does so at its own limit, also when
+ * an operator has changed that since. The cap is measured by the terms of the invoice; in a month with several plans something
+ * was reckoned, and it closes there where that is less.
  */
 export const stopAt = ({ day }: Pick<SqlMoment, 'day'>) => `least(
-  calls_stop_at(s.monthly_calls, s.spend_cap_cents, p.hard_stop, p.included_calls, p.price_cents, p.overage_cents_per_1000),
+  calls_stop_at(s.monthly_calls, null, p.hard_stop, p.included_calls, p.price_cents, p.overage_cents_per_1000),
+  calls_stop_at(null, s.spend_cap_cents, false, t.included_calls, t.price_cents, t.overage_cents_per_1000),
   case when ${isReckoned(day)} and s.reckoned_plan is not null and s.reckoned_cents_per_1000 > 0
-      and not (p.hard_stop and p.id = s.reckoned_plan)
     then s.reckoned_free_calls + greatest(s.spend_cap_cents * 1000 - s.reckoned_millicents, 0) / s.reckoned_cents_per_1000
   end
 )`;
 
 /** Whether the settings (s) have a cap and were changed in the month, by which the plan may have been, too. */
 export const isUnreckoned = ({ month, day }: SqlMoment) => `(
-  s.spend_cap_cents is not null and s.updated_at >= ${month}::timestamp at time zone 'UTC' and not ${isReckoned(day)}
+  s.spend_cap_cents is not null and ${isChangedIn(month)} and not ${isReckoned(day)}
 )`;
 
 const ofCounter: SqlMoment = { month: 'n.month', day: 'n.month' };
 
 /** Counters of months, each with what it is measured against; that is 0, and nothing is told, until it is reckoned. */
-export const counterStates = (counters: 'counted' | 'usage_counters') => `
+export const counterStates = (counters: 'counted' | 'usage_counters', isSpreadList = false) => `
 select n.customer_id, n.month, n.kept, n.notified_percent, n.notified_limit,
-  case when ${isUnreckoned(ofCounter)} then 0 else coalesce(${stopAt(ofCounter)}, p.included_calls) end as "limit"
+  case when ${isUnreckoned(ofCounter)} then 0 else coalesce(${stopAt(ofCounter)}, ${includedCalls}) end as "limit"
 from ${counters} n
-join customers c on c.id = n.customer_id
-join plans p on p.id = c.plan
-left join billing_settings s on s.customer_id = n.customer_id`;
+join customers c on c.id = n.customer_id ${joinPlan(ofCounter, isSpreadList)}`;
 
 export interface CounterRow {
   customer_id: string;
@@ -86,7 +120,7 @@ export async function listUntoldCounters(
   query: { month: string; thresholds: readonly number[]; limit: number },
 ): Promise<CounterState[]> {
   const { rows } = await db.query<CounterRow>(
-    `select * from (${counterStates('usage_counters')} where n.month = $1 and n.kept > 0) as counters
+    `select * from (${counterStates('usage_counters', db.isSpread)} where n.month = $1 and n.kept > 0) as counters
      where "limit" > 0 and exists (
        select from unnest($2::int[]) as t (percent)
        where percent > case when notified_limit = "limit" then notified_percent else 0 end

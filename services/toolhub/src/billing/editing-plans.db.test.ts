@@ -27,6 +27,73 @@ afterAll(async () => {
 describe.each(STATEMENTS)('with the statements for %s', (_name, index) => {
   const service = () => rig.services[index];
 
+  describe('a plan that goes on at a price', () => {
+    const pro = (changed: Partial<Plan> = {}): Plan => ({
+      ...{ id: `pro_${index}`, name: 'Pro', priceCents: 2_900, includedCalls: 50_000 },
+      ...{ overageCentsPer1000: 60, hardStop: false, ...changed },
+    });
+    const newCustomer = async (spendCapCents: number | null) => {
+      await rig.database.query('delete from plan_terms where plan = $1', [pro().id]);
+      await rig.editPlan(service(), pro(), new Date(0));
+      rig.clock.now = new Date('2026-09-20T12:00:00Z');
+      const id = await rig.newCustomer(pro().id);
+      await service().changePlan(id, { plan: pro().id, spendCapCents });
+      rig.clock.now = MIDMONTH;
+      return id;
+    };
+    const isReserved = async (id: string) => (await service().meter.checkLimit(id)).kind === 'reserved';
+
+    test('[TH-7.20] a lower price for calls opens no gate beyond the spend cap before the next month', async () => {
+      const id = await newCustomer(5_000);
+      await rig.editPlan(service(), pro({ overageCentsPer1000: 10 }));
+      expect(await service().planState(id)).toMatchObject({ limit: 85_000, stopsAtLimit: true });
+      await rig.addCalls(id, '2026-10-10', 84_999);
+      expect(await Promise.all([isReserved(id), isReserved(id)])).toEqual([true, false]);
+      expect((await rig.invoiced(id, pro().id)).total).toBeLessThanOrEqual(5_000);
+      rig.clock.now = new Date('2026-11-01T00:00:00Z');
+      expect((await service().planState(id)).limit).toBe(260_000);
+    });
+
+    test('[TH-7.20] a higher price for calls closes no gate before the next month', async () => {
+      const id = await newCustomer(5_000);
+      await rig.editPlan(service(), pro({ overageCentsPer1000: 120, priceCents: 4_000 }));
+      expect((await service().planState(id)).limit).toBe(85_000);
+      rig.clock.now = new Date('2026-11-01T00:00:00Z');
+      expect((await service().planState(id)).limit).toBe(50_000 + Math.floor((1_000 * 1_000) / 120));
+    });
+
+    test('[TH-7.20] shows as many calls as the invoice includes, and tells thresholds of them', async () => {
+      const id = await newCustomer(null);
+      await rig.editPlan(service(), pro({ includedCalls: 60_000 }));
+      expect(await service().planState(id)).toMatchObject({ limit: 50_000, stopsAtLimit: false });
+      await rig.addCalls(id, '2026-10-10', 50_000);
+      await service().tellUntoldThresholds();
+      const { rows } = await rig.database.query<{ limit: number }>(
+        `select distinct (data->>'limit')::int as "limit" from events where customer_id = $1`,
+        [id],
+      );
+      expect(rows).toEqual([{ limit: 50_000 }]);
+      rig.clock.now = new Date('2026-11-01T00:00:00Z');
+      expect((await service().planState(id)).limit).toBe(60_000);
+    });
+
+    test('[TH-7.20] an edit reaches at once who takes the plan after it', async () => {
+      const id = await newCustomer(null);
+      await rig.editPlan(service(), pro({ includedCalls: 60_000 }));
+      await service().changePlan(id, { plan: 'free' });
+      rig.clock.now = new Date('2026-10-12T12:00:00Z');
+      expect(await service().changePlan(id, { plan: pro().id })).toMatchObject({ limit: 60_000 });
+    });
+
+    test('[TH-7.20] what is made to stop does so at once, and the month is still held by its cap', async () => {
+      const id = await newCustomer(5_000);
+      await rig.editPlan(service(), pro({ hardStop: true, includedCalls: 60_000 }));
+      expect(await service().planState(id)).toMatchObject({ limit: 60_000, stopsAtLimit: true });
+      await service().changeLimit(id, 1_000_000);
+      expect((await service().planState(id)).limit).toBe(85_000);
+    });
+  });
+
   describe('a plan that stops', () => {
     const team = (changed: Partial<Plan> = {}): Plan => ({
       ...{ id: `team_${index}`, name: 'Team', priceCents: 9_900, includedCalls: 5 },

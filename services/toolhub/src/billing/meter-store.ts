@@ -5,6 +5,7 @@ import {
   counterStates,
   fromCounterRow,
   isUnreckoned,
+  joinPlan,
   stopAt,
 } from './counter-store.ts';
 import { reserveUnitsApart, settleUnitsApart } from './spread-store.ts';
@@ -32,9 +33,7 @@ with input as materialized (
   select w.customer_id, w.month, w.units, ${stopAt({ day: 'w.day' })} as stop_at,
     ${isUnreckoned({ month: 'w.month', day: 'w.day' })} as is_unreckoned
   from input, unnest(customers, months, days, input.units) as w (customer_id, month, day, units)
-  join customers c on c.id = w.customer_id
-  join plans p on p.id = c.plan
-  left join billing_settings s on s.customer_id = w.customer_id
+  join customers c on c.id = w.customer_id ${joinPlan({ month: 'w.month' })}
   where exists (select from alive)
 ), counted as (
   insert into usage_counters as u (customer_id, month, used, asked, granted, stop_at)

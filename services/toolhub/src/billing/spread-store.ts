@@ -1,5 +1,5 @@
 import { type Queryable, withinTransaction } from '@libs/db';
-import { type CounterState, findCounter, isUnreckoned, stopAt } from './counter-store.ts';
+import { type CounterState, findCounter, isUnreckoned, joinPlan, stopAt } from './counter-store.ts';
 import type { GrantedUnits, SettledBatch, SettledUnits, UsageCount, WantedUnits } from './units.ts';
 
 /*
@@ -57,7 +57,7 @@ async function findLimit(tx: Queryable, one: WantedUnits): Promise<LimitRow | un
       name: 'billing.limit',
       text: `select ${stopAt({ day: '$3::date' })} as stop_at,
                ${isUnreckoned({ month: '$2::date', day: '$3::date' })} as is_unreckoned
-             from customers c join plans p on p.id = c.plan left join billing_settings s on s.customer_id = c.id
+             from customers c ${joinPlan({ month: '$2::date' })}
              where c.id = $1`,
     },
     [one.customerId, one.month, one.day],

@@ -1,5 +1,5 @@
 import type { Queryable } from '@libs/db';
-import { isUnreckoned, stopAt } from './counter-store.ts';
+import { includedCalls, isUnreckoned, joinPlan, stopAt } from './counter-store.ts';
 import type { CapReckoning, Plan } from './plan.ts';
 
 interface PlanRow {
@@ -65,6 +65,7 @@ async function putTerms(tx: Queryable, plan: Plan): Promise<void> {
 export interface StoredPlanState {
   plan: string;
   stopAt: number | null;
+  /** By the terms of the invoice. */
   includedCalls: number;
   used: number;
   spendCapCents: number | null;
@@ -90,12 +91,10 @@ export async function findPlanState(
   const { rows } = await db.query<PlanStateRow>(
     {
       name: 'billing.plan_state',
-      text: `select c.plan, p.included_calls, u.used, s.spend_cap_cents, s.monthly_calls,
+      text: `select c.plan, ${includedCalls} as included_calls, u.used, s.spend_cap_cents, s.monthly_calls,
                ${stopAt({ day: '$3::date' })} as stop_at,
                ${isUnreckoned({ month: '$2::date', day: '$3::date' })} as is_unreckoned
-             from customers c
-             join plans p on p.id = c.plan
-             left join billing_settings s on s.customer_id = c.id
+             from customers c ${joinPlan({ month: '$2::date' })}
              left join usage_counters u on u.customer_id = c.id and u.month = $2
              where c.id = $1`,
     },

@@ -15,24 +15,35 @@ export const MODEL_PLANS: readonly Plan[] = [
   { ...plan('closed', 0, 5, 700), hardStop: true },
 ];
 
-const planOf = (id: string) => MODEL_PLANS.find((each) => each.id === id) as Plan;
+interface Version {
+  from: number;
+  plan: Plan;
+}
 
 /** A customer call by call, written from the rules of the invoice and not from its code. */
 export class CapModel {
   capCents: number | null = null;
   monthlyCalls: number | null = null;
-  readonly #held: { from: number; plan: Plan }[];
+  readonly #held: { from: number; id: string }[];
+  /** What operators made of the plans, in order. */
+  readonly #versions: Version[] = MODEL_PLANS.map((each) => ({ from: 0, plan: each }));
   /** Of each call that was kept, the day on which it began. */
   readonly #calls: number[] = [];
   readonly #now: () => Date;
 
   constructor(planId: string, now: () => Date) {
-    this.#held = [{ from: 0, plan: planOf(planId) }];
+    this.#held = [{ from: 0, id: planId }];
     this.#now = now;
   }
 
+  /** As it is offered now. */
   get present(): Plan {
-    return (this.#held.at(-1) as { plan: Plan }).plan;
+    return this.#versionAt(this.#segment.id, this.#now().getTime());
+  }
+
+  /** What the invoice of the month counts as included under the plan of now. */
+  get included(): number {
+    return this.#terms.includedCalls;
   }
 
   get used(): number {
@@ -44,7 +55,12 @@ export class CapModel {
   }
 
   change(planId: string): void {
-    if (planId !== this.present.id) this.#held.push({ from: this.#now().getTime(), plan: planOf(planId) });
+    if (planId !== this.#segment.id) this.#held.push({ from: this.#now().getTime(), id: planId });
+  }
+
+  /** By an operator. */
+  edit(edited: Plan): void {
+    this.#versions.push({ from: this.#now().getTime(), plan: edited });
   }
 
   keep(calls: number, at = this.#now()): void {
@@ -62,6 +78,21 @@ export class CapModel {
     return allowed;
   }
 
+  get #segment(): { from: number; id: string } {
+    return this.#held.at(-1) as { from: number; id: string };
+  }
+
+  /** By which the month is priced under the plan of now. */
+  get #terms(): Plan {
+    const { from, id } = this.#segment;
+    return this.#versionAt(id, Math.max(from, this.#month().start));
+  }
+
+  #versionAt(planId: string, moment: number): Plan {
+    const ofPlan = this.#versions.filter(({ plan: { id } }) => id === planId);
+    return (ofPlan.findLast(({ from }) => from <= moment) as Version).plan;
+  }
+
   #allowsAfter(calls: readonly number[]): boolean {
     const { hardStop, includedCalls } = this.present;
     const limit = this.monthlyCalls ?? (hardStop ? includedCalls : Number.POSITIVE_INFINITY);
@@ -74,9 +105,10 @@ export class CapModel {
 
   /** What the cap would allow if the month had had the present plan alone: its limit holds at once. */
   #presentCap(): number {
-    const { hardStop, includedCalls, priceCents, overageCentsPer1000 } = this.present;
-    if (hardStop || this.capCents === null || overageCentsPer1000 === 0) return Number.POSITIVE_INFINITY;
-    return includedCalls + Math.floor((Math.max(this.capCents - priceCents, 0) * 1000) / overageCentsPer1000);
+    const { includedCalls, priceCents } = this.#terms;
+    const rate = rateOf(this.#terms);
+    if (this.capCents === null || rate === 0) return Number.POSITIVE_INFINITY;
+    return includedCalls + Math.floor((Math.max(this.capCents - priceCents, 0) * 1000) / rate);
   }
 
   #callsOfMonth(): number[] {
@@ -86,29 +118,34 @@ export class CapModel {
 
   #priceOf(calls: readonly number[]): number {
     return calls.reduce((sum, day, index) => {
-      const { hardStop, includedCalls, overageCentsPer1000 } = this.#planOn(day);
-      return sum + (index >= includedCalls && !hardStop ? overageCentsPer1000 : 0);
+      const terms = this.#termsOn(day);
+      return sum + (index >= terms.includedCalls ? rateOf(terms) : 0);
     }, 0);
   }
 
   #plansCents(): number {
     const { start, end } = this.#month();
     const days: Plan[] = [];
-    for (let day = start; day < end; day += DAY_MS) days.push(this.#planOn(day));
-    const byDays = [...new Set(days)].map(({ id, priceCents }) =>
-      Math.floor((priceCents * days.filter((each) => each.id === id).length) / days.length),
+    for (let day = start; day < end; day += DAY_MS) days.push(this.#termsOn(day));
+    // Terms that an edit left as they were are one line of the invoice.
+    const lines = Map.groupBy(days, (terms) =>
+      JSON.stringify([terms.id, terms.priceCents, terms.includedCalls, rateOf(terms)]),
+    );
+    const byDays = [...lines.values()].map((ofLine) =>
+      Math.floor(((ofLine[0] as Plan).priceCents * ofLine.length) / days.length),
     );
     const sum = byDays.reduce((total, cents) => total + cents, 0);
-    return Math.max(this.present.priceCents, sum);
+    return Math.max(this.#terms.priceCents, sum);
   }
 
-  #planOn(day: number): Plan {
+  #termsOn(day: number): Plan {
+    const { start } = this.#month();
     const onDay = this.#held.filter(({ from }, index) => {
       const until = this.#held[index + 1]?.from ?? Number.POSITIVE_INFINITY;
       return from < day + DAY_MS && until > day;
     });
     return onDay
-      .map((each) => each.plan)
+      .map(({ from, id }) => this.#versionAt(id, Math.max(from, start)))
       .reduce((best, next) => (next.priceCents >= best.priceCents ? next : best));
   }
 
@@ -118,4 +155,6 @@ export class CapModel {
   }
 }
 
+/** Beyond a plan that stops nothing is charged. */
+const rateOf = ({ hardStop, overageCentsPer1000 }: Plan) => (hardStop ? 0 : overageCentsPer1000);
 const dayStart = (moment: Date) => Math.floor(moment.getTime() / DAY_MS) * DAY_MS;
