@@ -1,4 +1,4 @@
-import { breakable } from '@libs/ui';
+import { breakable, formatAmount } from '@libs/ui';
 import { Anchor, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useList, useObject } from '../api/client.ts';
@@ -121,6 +121,12 @@ export function TargetName({ entry, names }: { entry: AuditEntry; names: Names }
     return (
       <Anchor component={Link} to="/billing" search={{ invoice: target } as never} size="sm">
         {names.invoices.get(target) ?? words.theInvoice}
+      </Anchor>
+    );
+  if (action === 'plan.cap_changed')
+    return (
+      <Anchor component={Link} to="/billing" size="sm">
+        {formatAmount(Number(target))}
       </Anchor>
     );
   if (action === 'plan.changed')

@@ -46,6 +46,7 @@ const actions: Record<string, string> = {
   'oauth.token.refreshed': 'Assistant stayed logged in',
   'passkey.added': 'Passkey added',
   'passkey.removed': 'Passkey removed',
+  'plan.cap_changed': 'Spend cap changed',
   'plan.changed': 'Plan changed',
   'plan.limit_changed': 'Limit changed',
   'session.started': 'Logged in',

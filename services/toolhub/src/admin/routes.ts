@@ -8,6 +8,7 @@ import {
   ChangePlan,
   CustomerPlanSchema,
   planChangeFromApi,
+  planChangeInLog,
 } from '../billing/plan-api.ts';
 import type { ToolhubRoutes } from '../route-rules.ts';
 import { registerJobRoutes } from './jobs-routes.ts';
@@ -230,7 +231,7 @@ function registerPlan(routes: ToolhubRoutes, deps: AdminRoutesDependencies): voi
       const { id: customerId } = request.params;
       const wanted = planChangeFromApi(request.body);
       const state = await admin.changePlan(customerId, wanted);
-      noteAudit(request, { subject: customerId, target: wanted.plan });
+      noteAudit(request, { subject: customerId, ...planChangeInLog(state, wanted) });
       return { customer_id: customerId, ...adminPlanStateToApi(state) };
     },
   );

@@ -31,7 +31,7 @@ export interface AdminService {
   /** Repeats of both change nothing. */
   suspend(customer: { customerId: string; reason: string | null }): Promise<AdminCustomer>;
   resume(customerId: string): Promise<AdminCustomer>;
-  changePlan(customerId: string, wanted: { plan: string; spendCapCents?: number | null }): Promise<PlanState>;
+  readonly changePlan: BillingService['changePlan'];
   jobs(): Promise<JobSummary[]>;
   failedJobs(query: { before: number | undefined; limit: number }): Promise<FailedJob[]>;
   /** Begins a job anew that was given up. */

@@ -1,5 +1,5 @@
 import Type, { type Static } from 'typebox';
-import type { Plan, PlanState } from './plan.ts';
+import type { ChangedPlan, Plan, PlanState } from './plan.ts';
 
 const CENTS_MAX = 1_000_000_000;
 export const CALLS_MAX = 1_000_000_000_000;
@@ -111,6 +111,15 @@ export function planChangeFromApi(body: Static<typeof ChangePlan>): {
 } {
   const { plan, spend_cap_cents: spendCapCents } = body;
   return spendCapCents === undefined ? { plan } : { plan, spendCapCents };
+}
+
+/** How the log names it: of who keeps the plan and sets the cap, the cap in cents, or null where it is taken away. */
+export function planChangeInLog(
+  { plan, previousPlan }: ChangedPlan,
+  { spendCapCents }: { spendCapCents?: number | null },
+): { action: string; target: string | null } {
+  if (plan !== previousPlan || spendCapCents === undefined) return { action: 'plan.changed', target: plan };
+  return { action: 'plan.cap_changed', target: spendCapCents === null ? null : String(spendCapCents) };
 }
 
 export function planToApi(plan: Plan): Static<typeof PlanSchema> {

@@ -21,6 +21,11 @@ export interface PlanState {
   resetsAt: Date;
 }
 
+/** Where a customer stands after a change. */
+export interface ChangedPlan extends PlanState {
+  previousPlan: string;
+}
+
 /** What the spend cap has to pay for on one day of a month with several plans. */
 export interface CapReckoning {
   /** By whose terms the day's calls are priced: the dearest plan that held on it. */

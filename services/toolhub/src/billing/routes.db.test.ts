@@ -70,7 +70,7 @@ test('[TH-7.1] the plans are data', async () => {
 });
 
 describe('the plan', () => {
-  test('shows the month, changes at once, and is audited', async () => {
+  test('[TH-12.1] shows the month, changes at once, and is audited, its cap under a name of its own', async () => {
     await callTool(hub.url, 'cus_2', 'alpha_get_note', { number: 1 });
     const resets_at = '2027-01-01T00:00:00.000Z';
     expect((await api('GET', '/api/plan', { token: 'cus_2' })).body).toEqual({
@@ -90,10 +90,18 @@ describe('the plan', () => {
       body: { plan: 'starter', spend_cap_cents: null },
     });
     expect(capless.body).toMatchObject({ limit: 50_000, stops_at_limit: false, spend_cap_cents: null });
-    const { rows } = await db.database.query(
-      `select action, target from audit_entries where customer_id = 'cus_2' and action = 'plan.changed'`,
+    const again = { token: 'cus_2', body: { plan: 'starter', spend_cap_cents: 6_000 } };
+    await api('PUT', '/api/plan', again);
+    await api('PUT', '/api/plan', { token: 'cus_2', body: { plan: 'free' } });
+    const { rows } = await db.database.query<{ action: string; target: string | null }>(
+      `select action, target from audit_entries where customer_id = 'cus_2' and action like 'plan.%' order by id`,
     );
-    expect(rows).toHaveLength(2);
+    expect(rows.map(({ action, target }) => [action, target])).toEqual([
+      ['plan.changed', 'starter'],
+      ['plan.cap_changed', null],
+      ['plan.cap_changed', '6000'],
+      ['plan.changed', 'free'],
+    ]);
   });
 
   test.each([

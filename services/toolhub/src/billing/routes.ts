@@ -14,6 +14,7 @@ import {
   PlanSchema,
   PlanStateSchema,
   planChangeFromApi,
+  planChangeInLog,
   planFromApi,
   planStateToApi,
   planToApi,
@@ -145,7 +146,7 @@ function registerPlanRoutes(routes: ToolhubRoutes, { billing, access }: BillingR
       const session = access.sessionOf(request);
       const wanted = planChangeFromApi(request.body);
       const state = await billing.changePlan(session.customerId, wanted);
-      noteAudit(request, { target: wanted.plan });
+      noteAudit(request, planChangeInLog(state, wanted));
       return planStateToApi(state);
     },
   );

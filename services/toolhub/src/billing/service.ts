@@ -9,7 +9,7 @@ import { sweepExpired } from './holder.ts';
 import { createMeter, type Meter } from './meter.ts';
 import { deleteMeters, markNotified } from './meter-store.ts';
 import { dayOf, monthOf, nextMonthStart } from './month.ts';
-import { dueThresholds, type Plan, type PlanState, THRESHOLDS_PERCENT } from './plan.ts';
+import { type ChangedPlan, dueThresholds, type Plan, type PlanState, THRESHOLDS_PERCENT } from './plan.ts';
 import { createReckoner, type ReckonerDependencies } from './reckoner.ts';
 import { createRollups, type Rollups } from './rollups.ts';
 import {
@@ -29,7 +29,10 @@ export interface BillingService {
   editPlan(plan: Plan): Promise<Plan>;
   planState(customerId: string): Promise<PlanState>;
   /** `undefined` leaves the cap as it is, null takes it away. */
-  changePlan(customerId: string, wanted: { plan: string; spendCapCents?: number | null }): Promise<PlanState>;
+  changePlan(
+    customerId: string,
+    wanted: { plan: string; spendCapCents?: number | null },
+  ): Promise<ChangedPlan>;
   /** An admin's limit instead of the plan's; null takes it away. */
   changeLimit(customerId: string, monthlyCalls: number | null): Promise<PlanState>;
   readonly usage: Rollups['usage'];
@@ -125,20 +128,21 @@ export function createBillingService(deps: BillingDependencies): BillingService 
   async function change(
     customerId: string,
     edit: (before: PlanSettings) => PlanSettings,
-  ): Promise<PlanState> {
-    await database.transaction(async (tx) => {
+  ): Promise<ChangedPlan> {
+    const previousPlan = await database.transaction(async (tx) => {
       const locked = await lockPlanSettings(tx, customerId);
       if (locked === null) throw baseErrors.not_found();
       const { settings: previous, changedAt } = locked;
       const next = edit(previous);
       const at = momentAfter(changedAt, now());
       await changePlanSettings(tx, { customerId, id: deps.newId('plc'), at, previous, next });
+      return previous.plan;
     });
     // Thresholds are told of the limit that the reckoning of it leaves.
     const state = await planState(customerId);
     const counter = await findCounter(database, { customerId, month: monthOf(now()) });
     if (counter !== null) await tell(counter);
-    return state;
+    return { ...state, previousPlan };
   }
 
   async function tellUntoldThresholds(): Promise<number> {

@@ -7,8 +7,8 @@ import { previewPlan } from '../../invoices/preview.ts';
 import { reckonMonth } from '../../invoices/reckoning.ts';
 import { readUsage } from '../../invoices/usage-store.ts';
 import { migrationSource, SCHEMA } from '../../schema.ts';
-import type { LimitCheck } from '../reserving.ts';
 import type { Plan } from '../plan.ts';
+import type { LimitCheck } from '../reserving.ts';
 import { type BillingService, createBillingService } from '../service.ts';
 import type { Reservation } from '../settlement.ts';
 
