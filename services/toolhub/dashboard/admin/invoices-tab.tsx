@@ -15,6 +15,7 @@ interface Run {
   created: number;
   skipped: number;
   failed: number;
+  waiting?: number;
   dry_run?: true;
   total_cents?: number;
 }
@@ -54,6 +55,7 @@ function InvoiceRun() {
               [run.dry_run === true ? words.wouldCreate : words.created, String(run.created)],
               [words.skipped, String(run.skipped)],
               [words.failed, String(run.failed)],
+              [words.waitingForCalls, run.waiting === undefined ? null : String(run.waiting)],
               [words.total, run.total_cents === undefined ? null : formatAmount(run.total_cents)],
             ]}
           />

@@ -76,6 +76,7 @@ export const admin = {
   wouldCreate: 'Would create',
   skipped: 'Already there',
   failed: 'Failed',
+  waitingForCalls: 'Left to the monthly job: calls are under way',
   total: 'Sum',
   job: 'Job',
   due: 'Due',

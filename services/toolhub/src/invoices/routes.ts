@@ -8,6 +8,7 @@ import type { ToolhubRoutes } from '../route-rules.ts';
 import { formatNumber } from './invoice.ts';
 import { InvoiceSchema, invoiceExample, invoiceToApi } from './invoice-api.ts';
 import { PERIOD_PATTERN, type Period } from './period.ts';
+import type { RunCounts } from './run.ts';
 import type { InvoiceService } from './service.ts';
 import { INVOICE_STATUSES } from './states.ts';
 
@@ -32,6 +33,12 @@ const RunAnswer = Type.Object(
     created: Type.Integer(),
     skipped: Type.Integer({ description: 'Customers that had their invoice already.' }),
     failed: Type.Integer({ description: 'Customers whose invoice could not be made, or not be mailed yet.' }),
+    waiting: Type.Optional(
+      Type.Integer({
+        description:
+          'Customers with calls of the month under way, in the minutes after its end: the monthly job makes their invoices. Absent where there are none.',
+      }),
+    ),
     dry_run: Type.Optional(Type.Literal(true)),
     total_cents: Type.Optional(
       Type.Integer({ description: 'Of a dry run: the sum of the invoices to come.' }),
@@ -223,8 +230,8 @@ function lockedError(
   });
 }
 
-function countsOf(counts: { created: number; skipped: number; failed: number }) {
-  return { created: counts.created, skipped: counts.skipped, failed: counts.failed };
+function countsOf({ created, skipped, failed, waiting }: RunCounts) {
+  return { created, skipped, failed, ...(waiting === undefined ? {} : { waiting }) };
 }
 
 function endedOrThrow<Outcome extends { kind: string }>(

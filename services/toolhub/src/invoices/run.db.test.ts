@@ -305,6 +305,44 @@ describe('the monthly job', () => {
     expect(await periods()).toEqual(['2026-11', '2026-12', '2027-01']);
   });
 
+  test('[TH-7.8] a call that crosses the end of the month is charged, also where an admin runs the month before it ends', async () => {
+    const day = '2026-10-31';
+    const calls = [{ day, platform: 'email', calls: 60_000 }];
+    const [calling, quiet] = [
+      await addCustomer(database, { plan: 'starter', calls }),
+      await addCustomer(database, { plan: 'starter', calls }),
+    ];
+    const hold = `insert into usage_reservations (customer_id, month, holder, units) values ($1, $2, 'hld_1', 1000)`;
+    await database.query(hold, [calling, '2026-10-01']);
+    await database.query(hold, [quiet, '2026-11-01']);
+    const invoiced = () =>
+      rows<{ customer_id: string; total_cents: number }>(
+        'select customer_id, total_cents from invoices order by customer_id',
+      );
+    rig.clock.now = new Date('2026-11-01T00:00:01Z');
+    expect(await rig.invoices.dryRun(PERIOD)).toMatchObject({ created: 1, waiting: 1, failed: 0 });
+    expect(await run()).toEqual({ kind: 'done', created: 1, skipped: 0, failed: 0, waiting: 1 });
+    expect(await invoiced()).toEqual([{ customer_id: quiet, total_cents: 2_900 + 600 }]);
+    rig.clock.now = new Date('2026-11-01T00:10:00Z');
+    await expect(handle()).rejects.toThrow(
+      'invoices of 2026-10: 1 customers have calls of that month under way',
+    );
+    await database.query('update usage_reservations set units = 0 where customer_id = $1', [calling]);
+    await database.query('update usage_daily set calls = calls + 1000 where customer_id = $1', [calling]);
+    await handle();
+    expect((await invoiced()).find(({ customer_id: id }) => id === calling)?.total_cents).toBe(2_900 + 660);
+  });
+
+  test('waits no longer for calls than one can take to end', async () => {
+    const id = await addCustomer(database, { plan: 'starter' });
+    await database.query(
+      `insert into usage_reservations (customer_id, month, holder, units) values ($1, '2026-10-01', 'hld_1', 1)`,
+      [id],
+    );
+    rig.clock.now = new Date('2026-11-01T00:20:00Z');
+    expect(await run()).toEqual({ kind: 'done', created: 1, skipped: 0, failed: 0 });
+  });
+
   test('leaves what is before its first month, and more than a year ago, to an admin', async () => {
     await addCustomer(database, { createdAt: new Date('2026-01-15T00:00:00Z') });
     await handle();

@@ -7,7 +7,7 @@ import { newInvoice } from './issue.ts';
 import { acquireLock, findLock, type Lock, releaseLock, renewLock } from './lock-store.ts';
 import type { InvoiceMails } from './mails.ts';
 import type { Issuer } from './parties.ts';
-import { firstDayOf, hasEnded, nextPeriod, type Period } from './period.ts';
+import { endOf, firstDayOf, hasEnded, nextPeriod, type Period } from './period.ts';
 import { type PricedMonth, priceMonth } from './prices/pricing.ts';
 import { type PlanVersion, termsByDay } from './prices/timeline.ts';
 import {
@@ -21,7 +21,7 @@ import {
   markFinished,
 } from './run-store.ts';
 import { countUnsent, holdCustomers, insertInvoices, rearmFailedMails } from './store.ts';
-import type { ChargedCallsQuery, CustomerUsage } from './usage-store.ts';
+import { type ChargedCallsQuery, type CustomerUsage, findCalling } from './usage-store.ts';
 
 export interface InvoiceRunDependencies {
   database: Database;
@@ -48,6 +48,8 @@ export interface RunCounts {
   skipped: number;
   /** Customers whose invoice could not be made, or whose mail has not gone out. */
   failed: number;
+  /** Customers who are left to a later run, because calls of the month are under way; absent where there are none. */
+  waiting?: number;
 }
 
 export type RunOutcome =
@@ -69,6 +71,8 @@ export interface InvoiceRun {
 export const LOCK_NAME = 'invoices';
 export const LOCK_TTL_MS = 60 * 60_000;
 const BATCH_MAX = 50;
+/** So long after its end calls of a month may be under way: what a process held that died is given back within 15 minutes. */
+const CALLS_END_MS = 20 * 60_000;
 
 export function createInvoiceRun(deps: InvoiceRunDependencies): InvoiceRun {
   const { database, now } = deps;
@@ -83,6 +87,14 @@ export function createInvoiceRun(deps: InvoiceRunDependencies): InvoiceRun {
       if (batch.length < batchMax) return;
       after = batch.at(-1)?.id ?? after;
     }
+  }
+
+  /** Whose month can be priced: nobody knows yet what calls will cost that are under way. It is asked before usage is read. */
+  async function withoutCalling(period: Period, customers: readonly Candidate[]): Promise<Candidate[]> {
+    if (now().getTime() >= endOf(period).getTime() + CALLS_END_MS) return [...customers];
+    const customerIds = customers.map(({ id }) => id);
+    const calling = await findCalling(database, { customerIds, month: firstDayOf(period) });
+    return customers.filter(({ id }) => !calling.has(id));
   }
 
   /** The price of each customer's month; one that cannot be told is reported and fails nobody else. */
@@ -164,18 +176,20 @@ export function createInvoiceRun(deps: InvoiceRunDependencies): InvoiceRun {
     for await (const batch of batches(period)) {
       if (!(await mayGoOn())) return { kind: 'interrupted' };
       const missing = batch.filter(({ hasInvoice }) => !hasInvoice);
-      const priced = await priceBatch(period, missing, versions);
+      const ready = await withoutCalling(period, missing);
+      const priced = await priceBatch(period, ready, versions);
       const written = await writeBatch(period, priced);
       counts.created += written.created;
       counts.skipped += batch.length - missing.length + written.skipped;
-      counts.failed += missing.length - priced.size;
+      counts.failed += ready.length - priced.size;
+      addWaiting(counts, missing.length - ready.length);
     }
     await rearmFailedMails(database, period);
     for (let isMoreDue = true; isMoreDue; ) {
       if (!(await mayGoOn())) return { kind: 'interrupted' };
       ({ isMoreDue } = await deps.mails.sendDue({ period, mailsMax: batchMax, signal }));
     }
-    if (counts.failed === 0) await markFinished(database, period, now());
+    if (counts.failed === 0 && counts.waiting === undefined) await markFinished(database, period, now());
     counts.failed += await countUnsent(database, period);
     return { kind: 'done', ...counts };
   }
@@ -195,17 +209,24 @@ export function createInvoiceRun(deps: InvoiceRunDependencies): InvoiceRun {
 
     async dryRun(period) {
       if (!hasEnded(period, now())) return { kind: 'not_ended' };
-      const outcome = { kind: 'done' as const, created: 0, skipped: 0, failed: 0, totalCents: 0 };
+      const counts: RunCounts = { created: 0, skipped: 0, failed: 0 };
+      let sumCents = 0;
       const versions = await listPlanVersions(database);
       for await (const batch of batches(period)) {
         const missing = batch.filter(({ hasInvoice }) => !hasInvoice);
-        const priced = await priceBatch(period, missing, versions);
-        outcome.created += priced.size;
-        outcome.skipped += batch.length - missing.length;
-        outcome.failed += missing.length - priced.size;
-        for (const { totalCents } of priced.values()) outcome.totalCents += totalCents;
+        const ready = await withoutCalling(period, missing);
+        const priced = await priceBatch(period, ready, versions);
+        counts.created += priced.size;
+        counts.skipped += batch.length - missing.length;
+        counts.failed += ready.length - priced.size;
+        addWaiting(counts, missing.length - ready.length);
+        for (const { totalCents } of priced.values()) sumCents += totalCents;
       }
-      return outcome;
+      return { kind: 'done', ...counts, totalCents: sumCents };
     },
   };
+}
+
+function addWaiting(counts: RunCounts, waiting: number): void {
+  if (waiting > 0) counts.waiting = (counts.waiting ?? 0) + waiting;
 }

@@ -65,7 +65,7 @@ const MAILS_PER_TURN = 8;
 const MAIL_TURNS_MAX = 60;
 /** A run that has taken no step for this long is dead or stuck: mails do not wait until its lock runs out. */
 const RUN_QUIET_MS = 5 * 60_000;
-/** How soon the monthly job looks again while another run holds the lock. */
+/** How soon the monthly job looks again while another run holds the lock, or calls of the month are under way. */
 const PENDING_RETRY_MS = 30_000;
 
 export function createInvoiceService(deps: InvoiceServiceDependencies): InvoiceService {
@@ -104,6 +104,10 @@ export function createInvoiceService(deps: InvoiceServiceDependencies): InvoiceS
       const outcome = await run(period, { signal });
       // The job comes back by itself until the other run is over, or its lock is.
       if (outcome.kind !== 'done') throw new InvoiceRunPending(pendingText(period, outcome));
+      if (outcome.waiting !== undefined)
+        throw new InvoiceRunPending(
+          `invoices of ${period}: ${outcome.waiting} customers have calls of that month under way`,
+        );
     }
   }
 
@@ -158,7 +162,7 @@ function pendingText(period: Period, outcome: Exclude<RunOutcome, { kind: 'done'
   return `invoices of ${period}: ${outcome.kind}${holder}`;
 }
 
-/** The monthly job has to come back: another run is under way, or this process is stopping. */
+/** The monthly job has to come back: another run or a call of the month is under way, or this process is stopping. */
 class InvoiceRunPending extends Error {
   override readonly name = 'InvoiceRunPending';
 }

@@ -21,6 +21,18 @@ export async function hasCallsUnderWay(db: Queryable, customerId: string): Promi
   return rowCount > 0;
 }
 
+/** Which of the customers have a call of the month (its first day) that holds a unit still. */
+export async function findCalling(
+  db: Queryable,
+  query: { customerIds: readonly string[]; month: string },
+): Promise<Set<string>> {
+  const { rows } = await db.query<{ customer_id: string }>(
+    'select distinct customer_id from usage_reservations where customer_id = any($1) and month = $2 and units > 0',
+    [query.customerIds, query.month],
+  );
+  return new Set(rows.map((row) => row.customer_id));
+}
+
 /** Calls that cost a unit, by day and platform. */
 export async function readUsage(db: Queryable, query: ChargedCallsQuery): Promise<CustomerUsage[]> {
   const { rows } = await db.query<{ customer_id: string; day: number; platform: string; calls: number }>(
