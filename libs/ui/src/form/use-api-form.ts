@@ -30,6 +30,8 @@ export interface ApiFormOptions<Values extends object> {
   fieldOfCode?: Readonly<Record<string, string>>;
   /** A refusal in the words of the page, where the server's are for programs; the server's where it gives none. */
   wordsOf?: (refusal: ApiError, values: Values) => string | undefined;
+  /** What to do where no answer came, of what would be done twice by trying again. */
+  lostWords?: string;
 }
 
 /** A form whose refusals appear at the fields that they are about. */
@@ -83,9 +85,9 @@ export function useApiForm<Values extends object>(options: ApiFormOptions<Values
 function place<Values extends object>(
   form: UseFormReturnType<Values>,
   error: unknown,
-  { fieldNames = {}, fieldOfCode = {}, wordsOf }: ApiFormOptions<Values>,
+  { fieldNames = {}, fieldOfCode = {}, wordsOf, lostWords = texts.notSent }: ApiFormOptions<Values>,
 ): FormProblem | undefined {
-  if (error instanceof ConnectionLost) return { title: texts.formProblem, lines: [texts.notSent] };
+  if (error instanceof ConnectionLost) return { title: texts.formProblem, lines: [lostWords] };
   if (!(error instanceof ApiError)) return { title: texts.unexpected, lines: [texts.unexpectedNext] };
   const said = wordsOf?.(error, form.getValues());
   const about = error.fields.length === 0 ? fieldOfCode[error.code] : undefined;

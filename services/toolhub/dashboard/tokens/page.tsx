@@ -100,11 +100,16 @@ function TokenForm({ onDone }: { onDone: (token: string) => void }) {
   const api = useApiForm({
     initialValues: { name: '', scopes: USUAL_SCOPES, lifetime: '90' },
     fieldNames: { expires_in_days: 'lifetime' },
+    lostWords: words.lost,
     send: async ({ name, scopes, lifetime }) => {
       const body = { name, scopes, ...(lifetime === '' ? {} : { expires_in_days: Number(lifetime) }) };
-      const made = await client.post<{ token: string }>(TOKENS_PATH, body);
-      await refresh(TOKENS_PATH);
-      onDone(made.token);
+      try {
+        const made = await client.post<{ token: string }>(TOKENS_PATH, body);
+        onDone(made.token);
+      } finally {
+        // Also where no answer came: a token that was made all the same is to be seen.
+        void refresh(TOKENS_PATH);
+      }
     },
   });
   return (

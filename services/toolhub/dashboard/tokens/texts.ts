@@ -20,6 +20,7 @@ export const tokens = {
   lifetimes: { '30': '30 days', '90': '90 days', '365': 'A year', '': 'Until revoked' },
   none: 'No tokens yet',
   noneNext: 'Assistants that log in by themselves need none.',
+  lost: 'No answer came: the connection is lost, and the token may have been made. Look at the list when it is back: if it stands there, revoke it there, since nobody has seen it, and make another.',
   secret: 'Your token',
   secretHint: 'Send it as “Authorization: Bearer …”.',
   revoke: 'Revoke',
