@@ -1,6 +1,9 @@
 import { type AppError, baseErrors } from '@libs/runtime';
 import Type, { type Static, type TProperties, type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { defineFormats } from './input/formats.ts';
+
+defineFormats();
 
 export const PAGE_LIMIT_DEFAULT = 20;
 export const PAGE_LIMIT_MAX = 100;

@@ -29,6 +29,20 @@ test.each([
   expect([(await call(null)).status, (await call(SANDBOX_KEY)).status]).toEqual([401, 403]);
 });
 
+test('days and moments that there are not are refused, in queries and in cursors', async () => {
+  const cursor = (position: readonly unknown[]) =>
+    Buffer.from(JSON.stringify(position)).toString('base64url');
+  const asPerson = await signUp(harness);
+  const answers = [
+    await get(`/v1/admin/quarantine?cursor=${cursor(['2016-12-31T23:59:60Z', 'qua_x'])}`),
+    await get('/v1/admin/reconciliation?day=0000-01-01'),
+    await get('/v1/admin/ach_files?date=0000-01-01'),
+    await asPerson.call('GET', `/v1/request_logs?cursor=${cursor(['2026-99-99', 'log_x'])}`),
+    await harness.call('GET', '/v1/fees?month=0000-01'),
+  ];
+  expect(answers.map(({ status }) => status)).toEqual([400, 400, 400, 400, 400]);
+});
+
 test('[P-6.6] the daily look finds nothing on clean books, and shows what is stored', async () => {
   const pay = async (rail: string) => {
     const { body } = await harness.call('POST', '/v1/payments', {

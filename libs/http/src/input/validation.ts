@@ -3,8 +3,11 @@ import type { FastifySchemaCompiler } from 'fastify';
 import type { TSchema } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
 import { Check } from 'typebox/value';
+import { defineFormats } from './formats.ts';
 import { badCharacter, isBadText } from './json-body.ts';
 import { asParameters, explain, type JsonSchema, type SchemaError } from './schema-explain.ts';
+
+defineFormats();
 
 type Fields = Record<string, unknown>;
 type Verdict = true | { value: unknown } | { error: AppError };

@@ -7,9 +7,7 @@ import type { RequestLog, RequestLogBodies } from './request-log.ts';
 import type { RequestLogs } from './service.ts';
 import { TENANT_PER_SECOND } from './shares.ts';
 
-const cursor = cursorCodec(
-  Type.Tuple([Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2}$' }), Type.String({ maxLength: 64 })]),
-);
+const cursor = cursorCodec(Type.Tuple([Type.String({ format: 'date' }), Type.String({ maxLength: 64 })]));
 
 const logExample = {
   id: 'log_01jcrzq4c8kq2v0n5sxt2bhm6g',
