@@ -10,6 +10,15 @@ beforeAll(async () => {
 });
 afterAll(() => harness.stop());
 
+test('what the longest id of an account owes is asked for by its own account', async () => {
+  const { key } = await newOrganisation();
+  const owed = `owed_pm_${'x'.repeat(252)}`;
+  const entries = await harness.call('GET', `/v1/ledger/entries?account_id=${owed}`, { key });
+  const cursor = Buffer.from(JSON.stringify([owed])).toString('base64url');
+  const accounts = await harness.call('GET', `/v1/ledger/accounts?cursor=${cursor}`, { key });
+  expect([entries.status, accounts.status]).toEqual([200, 200]);
+});
+
 async function newOrganisation() {
   const { test: key } = await harness.organisation();
   const call = (method: string, path: string, body?: unknown) =>

@@ -7,6 +7,7 @@ import type { ByMode } from '../tenant.ts';
 import { createFreshRuns } from './fresh-runs.ts';
 import { checkLedger } from './proofs.ts';
 import { accountsOf, entriesOf, feesOf } from './service.ts';
+import { OWED_PREFIX } from './transfer.ts';
 
 export interface LedgerRouteDependencies {
   databases: ByMode<Database>;
@@ -138,7 +139,9 @@ const Fees = Type.Object(
   },
 );
 
-const accountCursor = cursorCodec(Type.Tuple([Type.String({ maxLength: 255 })]));
+/** What is owed of an account is one of its own, under its id with a word before it. */
+const ACCOUNT_ID_LENGTH_MAX = OWED_PREFIX.length + ID_LENGTH_MAX;
+const accountCursor = cursorCodec(Type.Tuple([Type.String({ maxLength: ACCOUNT_ID_LENGTH_MAX })]));
 const entryCursor = cursorCodec(
   Type.Tuple([Type.String({ pattern: '^lt_[!-~]{1,60}$' }), Type.String({ pattern: '^le_[!-~]{1,60}$' })]),
 );
@@ -191,7 +194,7 @@ export function registerLedgerRoutes(
             Type.String({ maxLength: ID_LENGTH_MAX, description: 'Entries of one payment.' }),
           ),
           account_id: Type.Optional(
-            Type.String({ maxLength: ID_LENGTH_MAX, description: 'Entries of one account.' }),
+            Type.String({ maxLength: ACCOUNT_ID_LENGTH_MAX, description: 'Entries of one account.' }),
           ),
         }),
         response: { 200: objectListSchema(Entry) },
