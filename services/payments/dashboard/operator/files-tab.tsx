@@ -56,7 +56,8 @@ export function FilesTab() {
     },
     {
       header: texts.common.actions,
-      has: ({ status }) => status !== 'rejected',
+      // One that has not left cannot have been refused, and one that was refused is so already.
+      has: ({ status }) => status === 'sent',
       render: (file) => (
         <Button size="xs" variant="default" onClick={() => setRefused(file)}>
           {words.reject}
