@@ -3,7 +3,7 @@ import { type CronEntry, completeJobs, dailyAt, enqueueJobs, type Handler, type 
 import {
   NEW_PASS,
   type RotationDependencies,
-  type RotationPass,
+  type RotationPlace,
   type RotationTally,
   resealPage,
 } from './rotation.ts';
@@ -30,6 +30,15 @@ export interface RotationJobOptions extends RotationDependencies {
   readonly onPass: (tally: RotationTally) => void;
 }
 
+/**
+ * A pass on its way from one job to the next. Versions before this one called the place `place`, and counted columns there:
+ * each begins anew with a job of the other.
+ */
+interface Carried {
+  readonly at?: RotationPlace;
+  readonly tally?: RotationTally;
+}
+
 /** The rotation as work of the service: a little at a time, by one process at a time, from where it got to. */
 export function createRotationJob(options: RotationJobOptions): RotationJob {
   const { database, sealer, now, onPass } = options;
@@ -43,14 +52,15 @@ export function createRotationJob(options: RotationJobOptions): RotationJob {
     batchMax: 1,
     async handle(jobs, { signal }) {
       if (!hasOlderKeys) return;
-      const payload = jobs[0]?.payload as Partial<RotationPass> | undefined;
+      const { at, tally: before } = (jobs[0]?.payload ?? {}) as Carried;
       let pass: Awaited<ReturnType<typeof resealPage>> =
-        payload?.place === undefined ? NEW_PASS : (payload as RotationPass);
+        at === undefined || before === undefined ? NEW_PASS : { place: at, tally: before };
       for (let page = 0; page < PAGES_PER_JOB && pass.place !== null && !signal.aborted; page += 1)
         pass = await resealPage(options, pass);
       const { place, tally } = pass;
       await database.transaction(async (tx) => {
-        if (place !== null) await plant(tx, { payload: { place, tally }, key: 'continue' });
+        if (place !== null)
+          await plant(tx, { payload: { at: place, tally } satisfies Carried, key: 'continue' });
         else if (tally.resealed > 0)
           await plant(tx, { payload: {}, key: 'continue', runAt: new Date(now().getTime() + LOOK_AGAIN_MS) });
         // The daily one is ended by the worker, together with the planting of the next: a process that dies in between would lose it.

@@ -11,6 +11,7 @@ import {
   type SealedColumn,
   sealedColumn,
 } from './index.ts';
+import { resealPage } from './rotation.ts';
 
 const OLD = Buffer.alloc(32, 1);
 const NEW = Buffer.alloc(32, 2);
@@ -250,6 +251,44 @@ test('the job goes on where it got to, over several processes, and tells the end
   await worker.drain();
   expect(errors).toEqual([]);
   expect((await database.query(`select key from jobs`)).rows).toEqual([{ key: 'cron' }]);
+});
+
+test('a pass that another version began goes on by the name of its column, or begins anew', async () => {
+  await addLetters(10);
+  await addAccount('a', '111', old);
+  const { columns, ...rest } = rotation();
+  const tally = { underKey: {}, resealed: 0, unreadable: 0 };
+  const last = columns.at(-1);
+  const place = { column: `${last?.table}.${last?.column}`, after: null };
+  // There it was the first of its list, here it is the last: what stands before it was seen.
+  const named = await resealPage({ ...rest, columns }, { place, tally });
+  expect(named).toMatchObject({ place: null, tally: { resealed: 1 } });
+  const gone = await resealPage({ ...rest, columns }, { place: { ...place, column: 'gone.sealed' }, tally });
+  expect(gone).toMatchObject({ place: { column: 'letters.text_sealed' } });
+});
+
+test('a job of the version before, which counted columns, begins anew', async () => {
+  await addLetters(10);
+  await addAccount('a', '111', old);
+  const passes: RotationTally[] = [];
+  const [handler] = createRotationJob({
+    ...rotation(both),
+    database,
+    now: () => new Date(),
+    onPass: (tally) => passes.push(tally),
+  }).handlers;
+  const { rows } = await database.query<Job>(
+    `insert into jobs (name, payload, key, ready_at, attempts) values ('keys.reseal', $1, 'continue', now(), 1)
+     returning id, name, payload, key, attempts as attempt`,
+    [
+      JSON.stringify({
+        place: { column: 1, after: null },
+        tally: { underKey: {}, resealed: 0, unreadable: 0 },
+      }),
+    ],
+  );
+  await handler?.handle(rows, { signal: new AbortController().signal });
+  expect(passes).toMatchObject([{ resealed: 9 }]);
 });
 
 test('the daily look outlives a process that dies after its work, before the next one is planted', async () => {

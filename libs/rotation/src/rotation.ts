@@ -13,9 +13,10 @@ export interface RotationTally {
   readonly unreadable: number;
 }
 
-/** Where a pass goes on: the column, and the last primary key that was read of it. */
+/** Where a pass goes on: the column by its name, since another version has others, and the last primary key that was read of it. */
 export interface RotationPlace {
-  readonly column: number;
+  /** As `table.column`; null at the first. */
+  readonly column: string | null;
   readonly after: readonly (string | { readonly hex: string })[] | null;
 }
 
@@ -33,19 +34,24 @@ export interface RotationDependencies {
 }
 
 export const NEW_PASS: RotationPass = {
-  place: { column: 0, after: null },
+  place: { column: null, after: null },
   tally: { underKey: {}, resealed: 0, unreadable: 0 },
 };
 
 /** Passes of one command: the second one is clean unless a process still writes with an older key. */
 const PASSES_MAX = 5;
 
-/** One page; undefined when the pass is through. */
+const nameOf = ({ table, column }: SealedColumn) => `${table}.${column}`;
+
+/** One page; undefined when the pass is through. Where the column is not known here, the pass begins anew. */
 export async function resealPage(
-  { database, sealer, columns, lostKeyIds }: RotationDependencies,
+  dependencies: RotationDependencies,
   { place, tally }: RotationPass,
 ): Promise<RotationPass | { readonly place: null; readonly tally: RotationTally }> {
-  const column = columns[place.column];
+  const { database, sealer, columns, lostKeyIds } = dependencies;
+  const at = place.column === null ? 0 : columns.findIndex((one) => nameOf(one) === place.column);
+  if (at < 0) return resealPage(dependencies, NEW_PASS);
+  const column = columns[at];
   if (column === undefined) return { place: null, tally };
   const values = await readPage(database, column, {
     after:
@@ -56,17 +62,17 @@ export async function resealPage(
   const { resealed, unreadable } = resealValues(sealer, column, wanted);
   if (resealed.length > 0) await writeResealed(database, column, resealed);
   const last = values.length < column.rowsPerPage ? undefined : values.at(-1);
-  return {
-    place:
-      last === undefined
-        ? { column: place.column + 1, after: null }
-        : { column: place.column, after: Object.keys(column.key).map((name) => toJson(last.row[name])) },
-    tally: {
-      underKey: addCounts(tally.underKey, wanted),
-      resealed: tally.resealed + resealed.length,
-      unreadable: tally.unreadable + unreadable,
-    },
+  const tallied = {
+    underKey: addCounts(tally.underKey, wanted),
+    resealed: tally.resealed + resealed.length,
+    unreadable: tally.unreadable + unreadable,
   };
+  if (last !== undefined) {
+    const after = Object.keys(column.key).map((name) => toJson(last.row[name]));
+    return { place: { column: nameOf(column), after }, tally: tallied };
+  }
+  const next = columns[at + 1];
+  return { place: next ? { column: nameOf(next), after: null } : null, tally: tallied };
 }
 
 function toJson(part: string | Buffer | undefined): string | { hex: string } {
