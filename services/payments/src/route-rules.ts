@@ -28,12 +28,11 @@ export function createPaymentsRoutes(
       const { caller, person } = request;
       // What programs do is told by events; this line is the operator's view of it, in the log of the process.
       request.log.info({ audit: call, key_id: caller?.keyId, user_id: person?.userId }, 'audit');
+      // What the operator does is no affair of the organisation that the person happens to look at.
+      if (request.routeOptions.config.declared?.access === 'operator')
+        return recordAll(audit, [ofConcerned(request, call), ofCaller(request, call, null)]);
       const from = caller?.tenant.organisationId ?? person?.membership?.organisationId ?? null;
-      const isOperators = request.routeOptions.config.declared?.access === 'operator';
-      return recordAll(audit, [
-        isOperators ? ofConcerned(request, call, from) : null,
-        ofCaller(request, call, isOperators ? from : (call.organisation ?? from)),
-      ]);
+      return recordAll(audit, [ofCaller(request, call, call.organisation ?? from)]);
     },
     security: securityOf,
     codes: refusalsOf,
@@ -61,13 +60,12 @@ function ofCaller(
   return { organisationId, userId, action, target, outcome, ip: request.ip, requestId: request.id };
 }
 
-/** For the organisation that the operator has done something with; an operator's own has the line of the person. */
+/** For the organisation that the operator has done something with. */
 function ofConcerned(
   request: FastifyRequest,
   { action, target, outcome, organisation }: AuditedCall,
-  from: string | null,
 ): Line | null {
-  if (organisation === null || organisation === from) return null;
+  if (organisation === null) return null;
   return { ...BY_OPERATOR, organisationId: organisation, action, target, outcome, requestId: request.id };
 }
 

@@ -129,7 +129,16 @@ test('[P-3.8] what the operator decides on an organisation, and does with its ke
     line('live_access.decided', owner.organisationId),
     line('live_access.decided', owner.organisationId),
   ]);
-  // Who of the operator's people it was is their own affair.
-  const own = (await logOf(operator)).filter(({ action }) => action === 'live_access.decided');
-  expect(own).toMatchObject([{ user_id: operator.userId, target: owner.organisationId }]);
+  // Who of the operator's people it was is the operator's affair, and not that of the organisation that the person is in.
+  await operator.call('GET', '/v1/admin/quarantine');
+  const acts = new Set(['live_access.decided', 'quarantine.listed']);
+  expect((await logOf(operator)).filter(({ action }) => acts.has(action ?? ''))).toEqual([]);
+  const { rows } = await harness.database.query(
+    `select action, organisation_id, target from audit_entries where user_id = $1 and action = any($2) order by action`,
+    [operator.userId, [...acts]],
+  );
+  expect(rows).toEqual([
+    { action: 'live_access.decided', organisation_id: null, target: owner.organisationId },
+    { action: 'quarantine.listed', organisation_id: null, target: null },
+  ]);
 });

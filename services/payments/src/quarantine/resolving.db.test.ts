@@ -59,6 +59,14 @@ describe('working off what was put aside', () => {
     });
     expect(await house.get(other, id)).toMatchObject({ status: 'failed', failure: { network_code: 'R02' } });
     expect((await apply({ payment_id: id })).status).toBe(409);
+    // Its owners see in their log that somebody has touched their payment.
+    const told = desk.audited.filter(({ target }) => target === aside);
+    expect(told).toMatchObject([
+      {
+        ...{ organisationId: other.organisationId, userId: 'operator', ip: null },
+        ...{ action: 'quarantine.applied', outcome: 'success' },
+      },
+    ]);
   });
 
   test('[P-5.15] [P-10.3] what is repeated with its key is answered as at first, and done once', async () => {

@@ -2,6 +2,7 @@ import type { Queryable } from '@libs/db';
 import { errors } from '../errors.ts';
 import type { Payment } from '../payments/payment.ts';
 import type { RailWork } from '../rails/rail.ts';
+import { parseTenantId } from '../tenant.ts';
 import type { ListedQuarantined } from './quarantine.ts';
 import type { Quarantine } from './service.ts';
 import { findTenantOf, lockQuarantined, markResolved } from './store.ts';
@@ -16,8 +17,13 @@ export interface ResolvingDependencies {
 
 /** How the operator works off what was put aside, in the caller's transaction; each item once. `by` is who does it. */
 export interface QuarantineResolving {
-  /** Applies it to the payment that it belongs to, as if it had matched. */
-  apply(tx: Queryable, id: string, paymentId: string, by: string): Promise<ListedQuarantined>;
+  /** Applies it to the payment that it belongs to, as if it had matched. Answers whose payment that is. */
+  apply(
+    tx: Queryable,
+    id: string,
+    paymentId: string,
+    by: string,
+  ): Promise<ListedQuarantined & { organisationId: string }>;
   dismiss(tx: Queryable, id: string, reason: string, by: string): Promise<ListedQuarantined>;
 }
 
@@ -43,7 +49,10 @@ export function createQuarantineResolving(deps: ResolvingDependencies): Quaranti
       if (!locked) throw errors.payment_not_found();
       const applied = await deps.rails.applyAside(tx, locked, deps.quarantine.open(item));
       if (!applied.ok) throw errors.quarantine_not_applicable({ detail: applied.reason });
-      return markResolved(tx, id, { status: 'applied', resolution: paymentId, by, at: now() });
+      const resolved = await markResolved(tx, id, {
+        ...{ status: 'applied', resolution: paymentId, by, at: now() },
+      });
+      return { ...resolved, organisationId: parseTenantId(key.tenantId).organisationId };
     },
 
     async dismiss(tx, id, reason, by) {

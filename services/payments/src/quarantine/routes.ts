@@ -1,4 +1,4 @@
-import { cursorCodec, listQuery, objectListPage, objectListSchema } from '@libs/http';
+import { cursorCodec, listQuery, noteAudit, objectListPage, objectListSchema } from '@libs/http';
 import Type from 'typebox';
 import {
   closed,
@@ -146,9 +146,11 @@ export function registerQuarantineRoutes(
         response: { 200: Item },
       },
     },
-    async ({ params, body, person }, tx) => {
-      const by = person?.userId ?? OPERATOR_BY_TOKEN;
-      return { status: 200, body: toApi(await resolving.apply(tx, params.id, body.payment_id, by)) };
+    async (request, tx) => {
+      const by = request.person?.userId ?? OPERATOR_BY_TOKEN;
+      const applied = await resolving.apply(tx, request.params.id, request.body.payment_id, by);
+      noteAudit(request, { organisation: applied.organisationId });
+      return { status: 200, body: toApi(applied) };
     },
   );
 
