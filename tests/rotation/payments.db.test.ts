@@ -66,7 +66,14 @@ test('after the rotation everything opens with the new key alone', async () => {
     now: () => new Date(),
   });
   await quarantine.putAside(harness.database, [
-    { id: 'qrt_1', rail: 'rtp', reason: 'unmatched', receivedAt: new Date(), content: '<odd/>' },
+    {
+      id: 'qrt_1',
+      rail: 'rtp',
+      mode: 'test',
+      reason: 'unmatched',
+      receivedAt: new Date(),
+      content: '<odd/>',
+    },
   ]);
   const before = await openEverything(harness.database, columns, [OLD]);
   expect(Object.entries(before).filter(([, count]) => count === 0)).toEqual([]);

@@ -17,7 +17,7 @@ import { Badge, Button, Modal, Stack, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { client, refresh, useList, useObject } from '../api/client.ts';
 import { whileFirst } from '../api/polling.ts';
-import type { Rail } from '../api/types.ts';
+import type { Mode, Rail } from '../api/types.ts';
 import { texts } from '../texts.ts';
 
 const words = texts.operator;
@@ -26,6 +26,7 @@ const PATH = '/v1/admin/quarantine';
 interface Quarantined {
   id: string;
   rail: Rail;
+  mode: Mode | null;
   reason: string;
   received_at: string;
   status: 'open' | 'applied' | 'dismissed';
@@ -35,12 +36,13 @@ interface Quarantined {
 
 /** What the networks sent that fitted nothing: looked at, applied to its payment, or dismissed with a reason. */
 export function QuarantineTab() {
-  const { cursor, status } = useSearchState().values;
-  const query = useList<Quarantined>(PATH, { cursor, status }, whileFirst({ cursor }));
+  const { cursor, status, mode } = useSearchState().values;
+  const query = useList<Quarantined>(PATH, { cursor, status, mode }, whileFirst({ cursor }));
   const [opened, setOpened] = useState<string>();
   const columns: Column<Quarantined>[] = [
     { header: words.reason, render: ({ reason }) => capitalised(reason) },
     { header: words.rail, render: ({ rail }) => texts.rails[rail] },
+    { header: texts.mode.label, render: ({ mode: of }) => (of === null ? '' : texts.mode[of]) },
     {
       header: words.status,
       render: ({ status: state }) => (
@@ -72,6 +74,11 @@ export function QuarantineTab() {
             value,
             label: words.states[value],
           }))}
+        />
+        <ChoiceFilter
+          name="mode"
+          label={texts.mode.label}
+          choices={(['live', 'test'] as const).map((value) => ({ value, label: texts.mode[value] }))}
         />
       </FilterBar>
       <ListPanel

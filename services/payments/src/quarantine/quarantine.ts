@@ -1,9 +1,12 @@
 import type { RailId } from '../rails/rail-ids.ts';
+import type { Mode } from '../tenant.ts';
 
 /** Something from a network that could not be believed, and of which nothing was applied. */
 export interface Quarantined {
   id: string;
   rail: RailId;
+  /** In which it came; null where it was put aside by a version that did not keep it. */
+  mode: Mode | null;
   reason: string;
   receivedAt: Date;
 }
@@ -33,6 +36,7 @@ export type WholeQuarantined = Quarantined & { content: string };
 
 export interface QuarantineFilter {
   rail: RailId | null;
+  mode: Mode | null;
   status: Resolution['status'] | null;
   before: { receivedAt: Date; id: string } | null;
   limit: number;

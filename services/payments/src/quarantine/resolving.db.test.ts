@@ -4,7 +4,7 @@ import { fromNewYork } from '../clock/new-york.ts';
 import { lockScope } from '../rails/ach/outgoing/files-store.ts';
 import type { House } from '../rails/ach/test/house.ts';
 import { admin, type OperatedHouse, openOperatedHouse } from '../rails/test/operated-house.ts';
-import { type Tenant, tenantOf } from '../tenant.ts';
+import { type Mode, type Tenant, tenantOf } from '../tenant.ts';
 import { createQuarantine } from './service.ts';
 
 let desk: OperatedHouse;
@@ -23,7 +23,7 @@ beforeAll(async () => {
 afterAll(() => desk.close());
 
 /** A return that names a trace of nobody, put aside. */
-async function strayReturn(amount: string): Promise<string> {
+async function strayReturn(amount: string, mode: Mode | null = null): Promise<string> {
   const lines = [
     '5225PAYMENTS SANDBOX                    1110000000WEBPAYMENT         830302   1110000000000001',
     `626110000000TRTR01749117     ${amount}ntd9nqavgdxc57rTest Account          S 1110000000000002`,
@@ -33,6 +33,7 @@ async function strayReturn(amount: string): Promise<string> {
   const item = {
     id,
     rail: 'ach',
+    mode,
     reason: 'no such entry',
     receivedAt: new Date(),
     content: lines.join('\n'),
@@ -111,6 +112,26 @@ describe('working off what was put aside', () => {
         (await post(`/v1/admin/quarantine/${aside}/apply`, { payment_id: payment.id }, admin)).body,
       ).toMatchObject({ code: 'quarantine_not_applicable' });
     }
+  });
+
+  test('[P-5.15] what came in one mode is applied to no payment of the other, and is told and found by its mode', async () => {
+    const other = await house.addTenant('org_aside_modes');
+    await house.moveClock(other, fromNewYork('2083-07-06', '09:00'));
+    const id = await house.pay(other, { amount: 43_21 });
+    await house.idle();
+    await house.moveClock(other, fromNewYork('2083-07-06', '23:00'));
+    const [live, test] = [await strayReturn('0000004321', 'live'), await strayReturn('0000004321', 'test')];
+    const apply = (aside: string) => post(`/v1/admin/quarantine/${aside}/apply`, { payment_id: id }, admin);
+    const refused = await apply(live);
+    expect(refused.body).toMatchObject({ status: 422, code: 'quarantine_not_applicable' });
+    expect((await apply(test)).body).toMatchObject({ status: 'applied', mode: 'test' });
+    const found = async (mode: string) =>
+      (await get(`/v1/admin/quarantine?mode=${mode}&limit=100`, admin)).body.data as {
+        id: string;
+        mode: string;
+      }[];
+    expect((await found('live')).map((item) => [item.id, item.mode])).toEqual([[live, 'live']]);
+    expect((await found('test')).map((item) => item.id)).toContain(test);
   });
 
   test('[P-5.15] nothing else works on the scope of its rail meanwhile', async () => {

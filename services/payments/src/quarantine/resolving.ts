@@ -2,7 +2,7 @@ import type { Queryable } from '@libs/db';
 import { errors } from '../errors.ts';
 import type { Payment } from '../payments/payment.ts';
 import type { RailWork } from '../rails/rail.ts';
-import { parseTenantId } from '../tenant.ts';
+import { type Mode, parseTenantId } from '../tenant.ts';
 import type { ListedQuarantined } from './quarantine.ts';
 import type { Quarantine } from './service.ts';
 import { findTenantOf, lockQuarantined, markResolved } from './store.ts';
@@ -44,6 +44,7 @@ export function createQuarantineResolving(deps: ResolvingDependencies): Quaranti
       const key = tenantId === undefined ? undefined : { tenantId, id: paymentId };
       const payment = key && (await deps.findPayment(tx, key));
       if (!key || !payment) throw errors.payment_not_found();
+      refuseOtherMode(item.mode, key.tenantId);
       await deps.rails.lockFor(tx, payment);
       const [locked] = await deps.lockPayments(tx, [key]);
       if (!locked) throw errors.payment_not_found();
@@ -60,4 +61,13 @@ export function createQuarantineResolving(deps: ResolvingDependencies): Quaranti
       return markResolved(tx, id, { status: 'dismissed', resolution: reason, by, at: now() });
     },
   };
+}
+
+/** What a sandbox sent must not move live money, nor the other way round. */
+function refuseOtherMode(mode: Mode | null, tenantId: string): void {
+  const { mode: ofPayment } = parseTenantId(tenantId);
+  if (mode === null || mode === ofPayment) return;
+  throw errors.quarantine_not_applicable({
+    detail: `It came in ${mode} mode, and the payment is one of ${ofPayment} mode.`,
+  });
 }

@@ -4,6 +4,7 @@ import {
   closed,
   ID_LENGTH_MAX,
   idParams,
+  ModeSchema,
   nullable,
   oneOfStrings,
   RailSchema,
@@ -22,6 +23,11 @@ const fields = {
   id: Type.String(),
   object: Type.Literal('quarantined'),
   rail: RailSchema,
+  mode: nullable(
+    oneOfStrings(['test', 'live'], {
+      description: 'In which it came; null where it was put aside before that was kept.',
+    }),
+  ),
   reason: Type.String({ description: 'Why nothing of it was applied.' }),
   received_at: Timestamp,
   status: Status,
@@ -40,6 +46,7 @@ const example = {
   id: 'qua_01kaf3v6w8q2m5x9t7c4b1n0ze',
   object: 'quarantined',
   rail: 'ach',
+  mode: 'live',
   reason: 'No entry of ours has this trace number.',
   received_at: '2026-11-16T15:04:05.000Z',
   status: 'open',
@@ -79,7 +86,10 @@ export function registerQuarantineRoutes(
         ...shared,
         summary: 'List what the networks sent that could not be believed',
         description: 'Newest first. Nothing of it was applied; the rest of its file was.',
-        querystring: listQuery({ rail: Type.Optional(RailSchema), status: Type.Optional(Status) }),
+        querystring: listQuery({
+          ...{ rail: Type.Optional(RailSchema), mode: Type.Optional(ModeSchema) },
+          status: Type.Optional(Status),
+        }),
         response: { 200: objectListSchema(Item) },
       },
     },
@@ -88,7 +98,7 @@ export function registerQuarantineRoutes(
         cursor,
         async read({ from, limit }) {
           const found = await quarantine.list({
-            ...{ rail: query.rail ?? null, status: query.status ?? null, limit },
+            ...{ rail: query.rail ?? null, mode: query.mode ?? null, status: query.status ?? null, limit },
             before: from ? { receivedAt: new Date(from[0]), id: from[1] } : null,
           });
           return found.map(toApi);
@@ -189,11 +199,12 @@ export function registerQuarantineRoutes(
 }
 
 function toApi(item: ListedQuarantined) {
-  const { id, rail, reason, receivedAt, status, resolvedAt, resolution, resolvedBy } = item;
+  const { id, rail, mode, reason, receivedAt, status, resolvedAt, resolution, resolvedBy } = item;
   return {
     id,
     object: 'quarantined' as const,
     rail,
+    mode,
     reason,
     received_at: receivedAt.toISOString(),
     status,

@@ -5,6 +5,7 @@ import type { ListedQuarantined, QuarantineFilter, SealedQuarantined } from './q
 interface QuarantineRow {
   id: string;
   rail: ListedQuarantined['rail'];
+  mode: ListedQuarantined['mode'];
   reason: string;
   received_at: Date;
   status: ListedQuarantined['status'];
@@ -17,6 +18,7 @@ function fromRow(row: QuarantineRow): ListedQuarantined {
   return {
     id: row.id,
     rail: row.rail,
+    mode: row.mode,
     reason: row.reason,
     receivedAt: row.received_at,
     status: row.status,
@@ -31,8 +33,8 @@ export async function insertQuarantined(tx: Queryable, items: readonly SealedQua
   await tx.query(
     {
       name: 'quarantine.insert',
-      text: `insert into rail_quarantine (id, rail, content_sealed, reason, received_at)
-        select * from unnest($1::text[], $2::text[], $3::bytea[], $4::text[], $5::timestamptz[])
+      text: `insert into rail_quarantine (id, rail, content_sealed, reason, received_at, mode)
+        select * from unnest($1::text[], $2::text[], $3::bytea[], $4::text[], $5::timestamptz[], $6::text[])
         on conflict do nothing`,
     },
     [
@@ -41,19 +43,23 @@ export async function insertQuarantined(tx: Queryable, items: readonly SealedQua
       items.map((item) => item.contentSealed),
       items.map((item) => item.reason),
       items.map((item) => item.receivedAt),
+      items.map((item) => item.mode),
     ],
   );
 }
 
-const COLUMNS = 'id, rail, reason, received_at, status, resolved_at, resolution, resolved_by';
+const COLUMNS = 'id, rail, mode, reason, received_at, status, resolved_at, resolution, resolved_by';
 
 export async function listQuarantined(db: Queryable, filter: QuarantineFilter): Promise<ListedQuarantined[]> {
   const { rows } = await db.query<QuarantineRow>(
     `select ${COLUMNS} from rail_quarantine
-     where ($1::text is null or rail = $1) and ($5::text is null or status = $5)
+     where ($1::text is null or rail = $1) and ($5::text is null or status = $5) and ($6::text is null or mode = $6)
        and ($2::timestamptz is null or (received_at, id) < ($2::timestamptz, $3::text))
      order by received_at desc, id desc limit $4`,
-    [filter.rail, filter.before?.receivedAt ?? null, filter.before?.id ?? null, filter.limit, filter.status],
+    [
+      ...[filter.rail, filter.before?.receivedAt ?? null, filter.before?.id ?? null, filter.limit],
+      ...[filter.status, filter.mode],
+    ],
   );
   return rows.map(fromRow);
 }

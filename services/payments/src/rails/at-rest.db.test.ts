@@ -100,7 +100,7 @@ describe('RTP', () => {
     await expect.poll(() => harness.jobsLeft()).toBe(0);
     expect(await tablesWith(harness.database, numbers[0] as string)).toEqual([]);
     const quarantine = createQuarantine({ database: harness.database, sealer, now: () => new Date() });
-    const [item] = await quarantine.list({ rail: null, status: null, before: null, limit: 10 });
+    const [item] = await quarantine.list({ rail: null, mode: null, status: null, before: null, limit: 10 });
     expect(await quarantine.get(item?.id ?? '')).toMatchObject({ rail: 'rtp', content: message });
   });
 });

@@ -81,7 +81,10 @@ describe('quarantine', () => {
   test("is the operator's: newest first, page by page, with what was received", async () => {
     const put = (id: string, rail: RailId, second: number, content: string) =>
       createQuarantine(house.context).putAside(house.database, [
-        { id, rail, content, reason: 'unmatched', receivedAt: new Date(Date.UTC(2083, 0, 1, 0, 0, second)) },
+        {
+          ...{ id, rail, content, mode: 'test', reason: 'unmatched' },
+          receivedAt: new Date(Date.UTC(2083, 0, 1, 0, 0, second)),
+        },
       ]);
     await put('qrt_1', 'rtp', 1, '<a>é</a>');
     await put('qrt_1', 'rtp', 9, 'the same id again changes nothing');
@@ -99,6 +102,7 @@ describe('quarantine', () => {
     expect((await get('/v1/admin/quarantine/qrt_1', admin)).body).toEqual({
       id: 'qrt_1',
       object: 'quarantined',
+      mode: 'test',
       rail: 'rtp',
       reason: 'unmatched',
       received_at: '2083-01-01T00:00:01.000Z',

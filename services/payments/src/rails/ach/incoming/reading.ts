@@ -89,7 +89,8 @@ function asideOf(
   { text, reason }: PutAside,
 ): WholeQuarantined {
   const origin = hash('sha256', `${scope}\n${file.name}\n${part}\n${file.content}`, 'hex');
-  return { id: `quarantine_${origin.slice(0, 32)}`, rail: 'ach', reason, receivedAt: now(), content: text };
+  const id = `quarantine_${origin.slice(0, 32)}`;
+  return { id, rail: 'ach', mode: modeOfScope(scope), reason, receivedAt: now(), content: text };
 }
 
 function raiseAlerts(

@@ -65,7 +65,13 @@ export async function openBreakableHouse() {
 
     async quarantined(): Promise<{ reason: string; content: string }[]> {
       const quarantine = createQuarantine(house.context);
-      const listed = await quarantine.list({ rail: 'ach', status: null, before: null, limit: 100 });
+      const listed = await quarantine.list({
+        rail: 'ach',
+        mode: null,
+        status: null,
+        before: null,
+        limit: 100,
+      });
       const whole = await Promise.all(listed.map(({ id }) => quarantine.get(id)));
       return whole.map(({ reason, content }) => ({ reason, content })).reverse();
     },

@@ -181,10 +181,10 @@ class ReadWork {
     return this.#changed.get(stored.instructionId)?.submission ?? submission;
   }
 
-  putAside({ xml }: Received, reason: string): void {
+  putAside({ mode, xml }: Received, reason: string): void {
     // By its content, so that a message that is delivered again lies there once.
     const id = `qrt_${hash('sha256', `${reason}\n${xml}`).slice(0, QUARANTINE_ID_DIGITS)}`;
-    this.#aside.push({ id, rail: 'rtp', content: xml, reason, receivedAt: this.#deps.now() });
+    this.#aside.push({ id, rail: 'rtp', mode, content: xml, reason, receivedAt: this.#deps.now() });
   }
 
   /** Why the first of what was put aside was. */

@@ -268,7 +268,13 @@ export async function createHarness(options: HarnessOptions = {}) {
       messages('where tenant_id = $1 and payment_id = $2 order by id', [tenantId, id]),
 
     async quarantine() {
-      const items = await quarantined.list({ rail: null, status: null, before: null, limit: 1_000 });
+      const items = await quarantined.list({
+        rail: null,
+        mode: null,
+        status: null,
+        before: null,
+        limit: 1_000,
+      });
       const whole = await Promise.all(items.toReversed().map(({ id }) => quarantined.get(id)));
       return whole.map(({ content, reason }) => ({ content, reason }));
     },

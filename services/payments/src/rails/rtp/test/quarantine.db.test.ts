@@ -291,7 +291,13 @@ describe('what the operator applies', () => {
     const late = await asideOf(report(transfer, { status: 'RJCT', transfer: unknownInstruction }));
     await expect(resolving().apply(late, payment.id)).rejects.toMatchObject(refused);
     expect((await harness.payment(payment)).status).toBe('completed');
-    const open = await harness.quarantined.list({ rail: 'rtp', status: 'open', before: null, limit: 100 });
+    const open = await harness.quarantined.list({
+      rail: 'rtp',
+      mode: null,
+      status: 'open',
+      before: null,
+      limit: 100,
+    });
     expect(open.map(({ id }) => id)).toEqual(expect.arrayContaining([...asides, late]));
     await expect(resolving().apply(late, 'pay_nothing')).rejects.toMatchObject({
       code: 'payment_not_found',
