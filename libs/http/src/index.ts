@@ -4,6 +4,7 @@ export { type CookieOptions, expireCookie, parseCookies, serializeCookie } from 
 export { csvLine } from './csv.ts';
 export type { MetricsAccess } from './edge/health.ts';
 export { acceptedHosts, acceptedOrigins, refuseForeignPages, requireSameOrigin } from './edge/same-origin.ts';
+export { storedMoment } from './input/formats.ts';
 export {
   JSON_LIMITS,
   LARGE_JSON_BYTES,
@@ -13,6 +14,7 @@ export {
   readLargeJson,
   refuseBadText,
 } from './input/json-body.ts';
+
 export { explain as explainSchema } from './input/schema-explain.ts';
 export { stringMap } from './input/string-map.ts';
 export type { OpenApiOptions, WebhookDescription } from './openapi/document.ts';

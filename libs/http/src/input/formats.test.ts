@@ -1,9 +1,10 @@
 import Type from 'typebox';
 import { expect, test } from 'vitest';
 import { cursorCodec } from '../pagination.ts';
+import { storedMoment } from './formats.ts';
 
 const dayCursor = cursorCodec(Type.Tuple([Type.String({ format: 'date' })]));
-const momentCursor = cursorCodec(Type.Tuple([Type.String({ format: 'date-time' })]));
+const momentCursor = cursorCodec(Type.Tuple([storedMoment()]));
 const encoded = (value: string) => Buffer.from(JSON.stringify([value])).toString('base64url');
 
 test.each(['2026-02-28', '2024-02-29', '0001-01-01', '9999-12-31'])('%s is a day', (day) => {

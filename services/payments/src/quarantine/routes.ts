@@ -1,4 +1,11 @@
-import { cursorCodec, listQuery, noteAudit, objectListPage, objectListSchema } from '@libs/http';
+import {
+  cursorCodec,
+  listQuery,
+  noteAudit,
+  objectListPage,
+  objectListSchema,
+  storedMoment,
+} from '@libs/http';
 import Type from 'typebox';
 import {
   closed,
@@ -64,9 +71,7 @@ const WholeItem = Type.Object(
 );
 const IdParams = idParams(example.id);
 
-const cursor = cursorCodec(
-  Type.Tuple([Type.String({ format: 'date-time', maxLength: 64 }), Type.String({ maxLength: 64 })]),
-);
+const cursor = cursorCodec(Type.Tuple([storedMoment(), Type.String({ maxLength: 64 })]));
 
 export function registerQuarantineRoutes(
   routes: PaymentsRoutes,
