@@ -1,5 +1,6 @@
 // A key of Toolhub is lost for good: what it sealed is gone, and stands in the way of nothing that is made anew.
 import type { TestDatabase } from '@libs/db/testing';
+import { createSealer } from '@libs/seal';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
   type BotApiServer,
@@ -21,11 +22,16 @@ let ada: Account;
 /** What was begun under the key that is lost. */
 let begun: { login: string; connect: string; approvalId: string };
 
-const under = (byte: number) =>
+const keyOf = (byte: number) => Buffer.alloc(32, byte);
+/** As the operator starts it: with the id of the key that is given up. */
+const under = (byte: number, lost?: number) =>
   startInstance(database.url, {
     publicUrl: PUBLIC_URL,
     env: {
-      TOOLHUB_ENCRYPTION_KEY: Buffer.alloc(32, byte).toString('base64'),
+      TOOLHUB_ENCRYPTION_KEY: keyOf(byte).toString('base64'),
+      ...(lost === undefined
+        ? {}
+        : { TOOLHUB_LOST_ENCRYPTION_KEYS: createSealer({ keys: [keyOf(lost)] }).keyIds[0] }),
       TOOLHUB_CONNECTOR_TELEGRAM_URL: telegram.url,
       TOOLHUB_EGRESS_ALLOW: new URL(mastodon.url).host,
     },
@@ -62,7 +68,7 @@ beforeAll(async () => {
     approvalId: error?.approval_id ?? '',
   };
   await instance.stop();
-  instance = await under(2);
+  instance = await under(2, 1);
 });
 afterAll(async () => {
   await instance.stop();

@@ -4,16 +4,16 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { ADMIN_TOKEN, type Harness, type Instance, startHarness } from '../contract/payments/harness.ts';
 import { type Receiver, startReceiver } from '../contract/payments/receiver.ts';
 
-const under = (key: Buffer) => ({
-  secrets: { sealer: createSealer({ keys: [key] }), adminToken: ADMIN_TOKEN },
-});
+const LOST = Buffer.alloc(32, 1);
+const sealerOf = (key: Buffer) => createSealer({ keys: [key] });
+const under = (key: Buffer) => ({ secrets: { sealer: sealerOf(key), adminToken: ADMIN_TOKEN } });
 
 let harness: Harness;
 let receiver: Receiver;
 
 beforeAll(async () => {
   receiver = await startReceiver();
-  harness = await startHarness({ service: under(Buffer.alloc(32, 1)) });
+  harness = await startHarness({ service: under(LOST) });
 });
 afterAll(async () => {
   await harness.stop();
@@ -31,7 +31,10 @@ async function addEndpoint({ call }: Pick<Instance, 'call'>, path: string): Prom
 test('an endpoint whose secrets cannot be opened holds up no other, and works again with a new secret', async () => {
   const lost = await addEndpoint(harness, '/lost');
   await harness.stopServing();
-  const after = await harness.another({ service: under(Buffer.alloc(32, 2)) });
+  const after = await harness.another({
+    env: { PAYMENTS_LOST_ENCRYPTION_KEYS: sealerOf(LOST).keyIds[0] },
+    service: under(Buffer.alloc(32, 2)),
+  });
   await addEndpoint(after, '/other');
   const test = await after.call('POST', `/v1/webhook_endpoints/${lost}/test`);
   const paid = await after.call('POST', '/v1/payments', {
