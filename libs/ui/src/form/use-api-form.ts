@@ -1,5 +1,5 @@
 import { type UseFormReturnType, useForm } from '@mantine/form';
-import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
 import { ApiError, ConnectionLost, type FieldProblem, fieldOfPointer } from '../api/problem.ts';
 import { texts } from '../texts.ts';
 import { mergeDraft, useDraft, withoutSecrets } from './drafts.ts';
@@ -36,7 +36,10 @@ export interface ApiFormOptions<Values extends object> {
 
 /** A form whose refusals appear at the fields that they are about. */
 export function useApiForm<Values extends object>(options: ApiFormOptions<Values>): ApiForm<Values> {
+  // Its fields are found by it: a page may have several forms with a field of the same name.
+  const id = useId();
   const form = useForm<Values>({
+    name: `form-${id.replace(/[^a-zA-Z0-9]/g, '')}`,
     initialValues: options.initialValues,
     // Not every component of the library says by itself to a screen reader that its field was refused.
     enhanceGetInputProps: ({ inputProps }) => ({ 'aria-invalid': inputProps.error ? true : undefined }),

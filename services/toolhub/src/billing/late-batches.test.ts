@@ -37,7 +37,8 @@ test('the end waits so long and no longer', async () => {
   late.put(1);
   late.put(2);
   await late.close();
-  expect(state).toMatchObject({ written: [], givenUp: [1, 2] });
+  // Whichever lane failed last is the last.
+  expect([state.written, state.givenUp.toSorted()]).toEqual([[], [1, 2]]);
   await late.close();
 });
 
