@@ -15,6 +15,8 @@ export const texts = {
   searchNothing: 'Nothing has this name.',
   colours: { light: 'Light', dark: 'Dark', auto: 'As the system', label: 'Colours' },
   connectionLost: 'The connection is lost. Trying again by itself …',
+  notLoaded: 'The file did not come',
+  notLoadedNext: 'The connection is lost, or it took too long. Try again when it is back.',
   notSent: 'No answer came: the connection is lost. Try again when it is back; nothing is done twice.',
   unexpected: 'Something went wrong on this page.',
   unexpectedNext: 'Loading it again usually helps. If it does not, tell us what you did.',

@@ -1,5 +1,6 @@
 import { Group, Stack, Switch, Text, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
+import { useState } from 'react';
 import { loadPart } from '../app/missing-parts.ts';
 import { ApiFormView } from '../form/api-form.tsx';
 import { useApiForm } from '../form/use-api-form.ts';
@@ -95,16 +96,25 @@ export function PasskeysPanel({ account, secondFactor }: { account: Account; sec
 /** A password that somebody else learnt is then not enough. */
 function SecondFactorSwitch({ account, required }: { account: Account; required: boolean }) {
   const [opened, { open, close }] = useDisclosure(false);
+  // What was asked stays the question until its dialog is gone, though the answer has changed it.
+  const [wanted, setWanted] = useState(!required);
   return (
     <>
-      <Switch label={words.secondFactor} checked={required} onChange={open} />
+      <Switch
+        label={words.secondFactor}
+        checked={required}
+        onChange={() => {
+          setWanted(!required);
+          open();
+        }}
+      />
       <PasswordModal
         opened={opened}
         onClose={close}
-        question={required ? words.demandNoLongerQuestion : words.demandQuestion}
-        submitLabel={required ? words.demandNoLonger : words.demand}
+        question={wanted ? words.demandQuestion : words.demandNoLongerQuestion}
+        submitLabel={wanted ? words.demand : words.demandNoLonger}
         send={async (password) => {
-          await account.client.patch(account.paths.person, { passkey_required: !required, password });
+          await account.client.patch(account.paths.person, { passkey_required: wanted, password });
           await account.api.refresh(account.paths.person);
           toast.done(texts.profile.saved);
         }}

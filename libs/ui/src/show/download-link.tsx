@@ -2,9 +2,12 @@ import { Button, type ButtonProps } from '@mantine/core';
 import { type MouseEvent, type ReactNode, useState } from 'react';
 import type { Client } from '../api/client.ts';
 import { ConnectionLost } from '../api/problem.ts';
+import { texts } from '../texts.ts';
 import { Icon } from '../theme/icons.tsx';
 import { toast } from './toast.ts';
 
+/** The largest file that is made for a link takes far less. */
+const READ_MS_MAX = 5 * 60_000;
 /** Until then the browser has begun to write the file. */
 const KEPT_MS = 60_000;
 
@@ -30,7 +33,8 @@ export function DownloadLink({
     try {
       save(...(await read(client, path)));
     } catch (error) {
-      toast.problem(error);
+      if (error instanceof ConnectionLost) toast.failed(texts.notLoaded, texts.notLoadedNext);
+      else toast.problem(error);
     } finally {
       setBusy(false);
     }
@@ -41,8 +45,9 @@ export function DownloadLink({
       href={path}
       variant="default"
       leftSection={<Icon name="download" size={16} />}
-      aria-busy={busy || undefined}
       {...rest}
+      loading={busy}
+      aria-busy={busy || undefined}
       onClick={(event: MouseEvent) => void download(event)}
     >
       {children}
@@ -51,7 +56,7 @@ export function DownloadLink({
 }
 
 async function read(client: Pick<Client, 'open'>, path: string): Promise<[Blob, string]> {
-  const answer = await client.open(path);
+  const answer = await client.open(path, { signal: AbortSignal.timeout(READ_MS_MAX) });
   const name = /filename="([^"]+)"/.exec(answer.headers.get('content-disposition') ?? '')?.[1] ?? '';
   try {
     return [await answer.blob(), name];

@@ -20,6 +20,7 @@ export const toast = {
     const [title, message] = wordsOf(error);
     show(title, message);
   },
+  failed: show,
   /** Of many that were tried: how many were done, and how many were not, and why. */
   outcome({ done, failures }: Outcome, words: OutcomeWords): void {
     const failed = failures.reduce((sum, { count }) => sum + count, 0);

@@ -19,7 +19,8 @@ export function usePlace(): Place {
     cursor: passed.at(-1),
     toFirst: () => setPassed([]),
     toPrevious: () => setPassed((before) => before.slice(0, -1)),
-    toNext: (cursor) => setPassed((before) => [...before, cursor]),
+    // Pressed twice, before the next page is there: it is one step.
+    toNext: (cursor) => setPassed((before) => (before.at(-1) === cursor ? before : [...before, cursor])),
   };
 }
 

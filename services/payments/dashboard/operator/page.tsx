@@ -43,7 +43,7 @@ export function OperatorPage() {
       <Tabs
         value={chosen}
         keepMounted={false}
-        onChange={(tab) => search.set({ status: undefined, tab: tab ?? undefined })}
+        onChange={(tab) => search.set({ status: undefined, mode: undefined, tab: tab ?? undefined })}
       >
         <TabRow
           label={words.title}

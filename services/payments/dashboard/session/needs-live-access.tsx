@@ -9,12 +9,13 @@ const words = texts.liveAccess;
 /** Instead of what would be refused: why that is, and the way to it. */
 export function NeedsLiveAccess({ icon, title, next }: { icon: IconName; title: string; next: string }) {
   const isAskedFor = useSession().data?.organisation?.live_access === 'requested';
+  const { manage } = useRights();
   return (
     <Paper className="ui-panel">
       <Empty
         icon={icon}
         title={title}
-        next={isAskedFor ? words.askedFor : next}
+        next={isAskedFor ? words.askedFor : manage ? next : words.ownersAsk}
         action={
           <Button component={Link} to="/settings">
             {words.toSettings}
@@ -27,9 +28,10 @@ export function NeedsLiveAccess({ icon, title, next }: { icon: IconName; title: 
 
 /** Above every live page: what is done there is real, or why nothing can be done there yet. */
 export function LiveBanner() {
-  const { needsLiveAccess, manage } = useRights();
-  const isAskedFor = useSession().data?.organisation?.live_access === 'requested';
-  if (!needsLiveAccess)
+  const { manage } = useRights();
+  const access = useSession().data?.organisation?.live_access;
+  const isAskedFor = access === 'requested';
+  if (access === 'approved')
     return (
       <Alert color="brand" py={6} mb="md">
         {texts.mode.liveBanner}
@@ -37,7 +39,8 @@ export function LiveBanner() {
     );
   return (
     <Alert color="blue" py={6} mb="md">
-      {texts.mode.liveBanner} {words.none} {isAskedFor ? words.isAskedFor : null}
+      {texts.mode.liveBanner} {access === 'refused' ? words.refused : words.none}{' '}
+      {isAskedFor ? words.isAskedFor : null}
       {!isAskedFor && manage ? (
         <Anchor component={Link} to="/settings" inherit c="inherit" underline="always">
           {words.ask}

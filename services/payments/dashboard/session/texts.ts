@@ -5,7 +5,9 @@ export const signup = {
 } as const;
 
 export const liveAccess = {
-  none: 'Your organisation has no live access yet: you can look around, and change nothing.',
+  none: 'Your organisation has no live access yet: you can look around, but make no live payments, accounts, webhooks or keys.',
+  refused:
+    'Live access was refused: you can look around, but make no live payments, accounts, webhooks or keys. The settings say why.',
   ask: 'Ask for it in the settings.',
   ownersAsk: 'An owner of your organisation asks for it, in the settings.',
   askedFor: 'Asked for; we are looking at your organisation.',

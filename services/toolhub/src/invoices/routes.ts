@@ -110,7 +110,7 @@ function registerReading(routes: ToolhubRoutes, { invoices, access }: InvoiceRou
     '/api/admin/invoices',
     {
       access: 'admin',
-      rate: 'none',
+      rate: 'api',
       audit: 'none',
       idempotency: 'safe',
       schema: {
