@@ -9,7 +9,6 @@ const LOSS_MAX = 0.98;
 /** How many windows pass between two trials, at first and after trials that changed nothing. */
 const REST_MIN = 4;
 const REST_MAX = 256;
-/** Several names are worked on at once, and a process has some sixteen connections. */
 const BATCHES_MAX = 4;
 const BATCHES_AT_FIRST = 2;
 

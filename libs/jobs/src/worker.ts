@@ -62,6 +62,8 @@ export interface WorkerOptions {
   outage?: Outage;
   /** Told of every batch. */
   metrics?: JobMetrics;
+  /** Of how many batches at once a name may come to at most, where its handler leaves that open: they share connections. */
+  batchesMax?: number;
   /** A safety net below the wake-ups: the longest time between two looks at the table. */
   pollMs?: number;
 }
@@ -118,9 +120,12 @@ async function plantCron({ database, cron = [], now }: WorkerOptions): Promise<v
 }
 
 /** A number that is given stays as it is. */
-function overlapOf({ concurrency = 1 }: Handler): Pick<Overlap, 'batches' | 'ended' | 'ranDry'> {
+function overlapOf(
+  { concurrency = 1 }: Handler,
+  batchesMax = Number.POSITIVE_INFINITY,
+): Pick<Overlap, 'batches' | 'ended' | 'ranDry'> {
   if (typeof concurrency === 'number') return { batches: concurrency, ended: () => {}, ranDry: () => {} };
-  return new Overlap({ ...concurrency, nowMs: () => performance.now() });
+  return new Overlap({ most: Math.min(concurrency.most, batchesMax), nowMs: () => performance.now() });
 }
 
 interface Lane {
@@ -135,7 +140,7 @@ function createLane(handler: Handler, options: WorkerOptions): Lane {
     createOutage({ began: (error) => onError(error, { job: handler.name }), ended: () => {} });
   const leaseMs = handler.leaseMs ?? LEASE_MS;
   const limit = handler.batchMax ?? BATCH_MAX;
-  const overlap = overlapOf(handler);
+  const overlap = overlapOf(handler, options.batchesMax);
   const shares = new Shares(handler.items, limit);
   const cron = options.cron?.find((entry) => entry.name === handler.name);
   const abort = new AbortController();
@@ -198,15 +203,22 @@ function createLane(handler: Handler, options: WorkerOptions): Lane {
   }
 
   function start(jobs: readonly Job[]): void {
-    const work = run(jobs).finally(() => {
+    let isDone = false;
+    const noted = run(jobs).then((done) => {
+      isDone = done;
+    });
+    const work = noted.finally(() => {
       running.delete(work);
-      overlap.ended(shares.itemsIn(jobs));
+      // What failed is quick, and says nothing of how fast the work is.
+      if (isDone) overlap.ended(shares.itemsIn(jobs));
+      else overlap.ranDry();
       wake();
     });
     running.add(work);
   }
 
-  async function run(jobs: readonly Job[]): Promise<void> {
+  /** Whether all of it was done at the first go. */
+  async function run(jobs: readonly Job[]): Promise<boolean> {
     const held = new Set(jobs);
     let extending = Promise.resolve();
     const beat = setInterval(() => {
@@ -224,10 +236,12 @@ function createLane(handler: Handler, options: WorkerOptions): Lane {
       await handler.handle(jobs, { signal: abort.signal });
       await finish(jobs);
       options.metrics?.tried(handler.name, 'done', jobs.length);
+      return true;
     } catch (error) {
       if (error instanceof LeaseLost) onError(error, { job: handler.name });
       else if (jobs.length === 1) await giveBack(await letGo(jobs[0] as Job), error);
       else for (const job of jobs) await run([await letGo(job)]);
+      return false;
     } finally {
       clearInterval(beat);
     }

@@ -17,6 +17,9 @@ import { createRetention, type Sweep } from './retention/service.ts';
 import { createPaymentsRoutes } from './route-rules.ts';
 import { createDeliveryOffers } from './webhooks/offers.ts';
 
+/** Several names are worked on at once, and beside them requests are served. */
+const CONNECTIONS_PER_BATCH = 4;
+
 export interface PaymentsAppDependencies extends BaseDependencies {
   /** Instead of the rails that lead to the networks. */
   rails?: readonly Carrier[];
@@ -92,6 +95,7 @@ export async function createPayments(options: PaymentsAppDependencies): Promise<
         database: base.database,
         handlers,
         metrics: jobMetrics,
+        batchesMax: Math.max(1, Math.floor(base.config.database.connectionsMax / CONNECTIONS_PER_BATCH)),
         cron: parts.flatMap(({ cron }) => cron),
         now: base.now,
         onError: (error, { job }) => base.onError(error, { where: `job ${job}` }),

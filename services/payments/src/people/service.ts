@@ -144,10 +144,9 @@ export function createPeopleService(deps: PeopleDependencies): PeopleService {
     return id;
   }
 
-  /** Locks the person, whose organisations are all shown with a session: one more than that would be in none. */
-  async function lockForAnother(tx: Queryable, userId: string): Promise<void> {
-    await lockUser(tx, userId);
-    if ((await countOrganisationsOf(tx, userId)) < ORGANISATIONS_PER_PERSON_MAX) return;
+  /** With the person locked, whose organisations are all shown with a session: one more than that would be in none. */
+  async function refuseTooMany(tx: Queryable, userId: string): Promise<void> {
+    if ((await countOrganisationsOf(tx, userId)) <= ORGANISATIONS_PER_PERSON_MAX) return;
     throw errors.limit_reached({
       detail: `A person can be in ${ORGANISATIONS_PER_PERSON_MAX} organisations.`,
     });
@@ -273,14 +272,18 @@ export function createPeopleService(deps: PeopleDependencies): PeopleService {
       }),
 
     async addOrganisation(tx, session, name) {
-      await lockForAnother(tx, session.userId);
-      return lookAt(tx, session, await found(tx, session.userId, name));
+      await lockUser(tx, session.userId);
+      const founded = await found(tx, session.userId, name);
+      await refuseTooMany(tx, session.userId);
+      return lookAt(tx, session, founded);
     },
 
     acceptInvitation: (session, token) =>
       database.transaction(async (tx) => {
-        await lockForAnother(tx, session.userId);
-        return lookAt(tx, session, await joinBy(tx, token, await existing(tx, session.userId)));
+        await lockUser(tx, session.userId);
+        const joined = await joinBy(tx, token, await existing(tx, session.userId));
+        await refuseTooMany(tx, session.userId);
+        return lookAt(tx, session, joined);
       }),
 
     async setOperator(email, operator) {

@@ -134,6 +134,8 @@ export function createBillingService(deps: BillingDependencies): BillingService 
       if (locked === null) throw baseErrors.not_found();
       const { settings: previous, changedAt } = locked;
       const next = edit(previous);
+      // Asked for again and again, it would only lengthen the history that every call of the customer looks into.
+      if (areSame(previous, next)) return previous.plan;
       const at = momentAfter(changedAt, now());
       await changePlanSettings(tx, { customerId, id: deps.newId('plc'), at, previous, next });
       return previous.plan;
@@ -206,4 +208,8 @@ export function createBillingService(deps: BillingDependencies): BillingService 
 /** Invoices price changes in the order of their moments, so each is later than the one before, whatever clocks say. */
 function momentAfter(before: Date | null, moment: Date): Date {
   return before === null || before < moment ? moment : new Date(before.getTime() + 1);
+}
+
+function areSame(a: PlanSettings, b: PlanSettings): boolean {
+  return a.plan === b.plan && a.spendCapCents === b.spendCapCents && a.monthlyCalls === b.monthlyCalls;
 }

@@ -22,6 +22,7 @@ export interface UnansweredClaimsDependencies {
 const CLAIMS_MAX = 1_000;
 /** A statement may still be at work after its connection broke, for as long as the database lets it. */
 const WRITTEN_LATE_MS = 60_000;
+const CLOSE_MS_MAX = 3_000;
 const PAUSE_MS = 50;
 const PAUSE_MS_MAX = 5_000;
 /** Later than that the key is free by itself: 24 hours. */
@@ -59,7 +60,11 @@ export function createUnansweredClaims({
     },
     async close() {
       closing.abort();
-      await Promise.all(freeing);
+      // A database that hangs must not keep the meter from counting: what is left is taken for calls that were cut off.
+      const limit = new AbortController();
+      const isOver = pause(CLOSE_MS_MAX, undefined, { signal: limit.signal }).catch(() => {});
+      await Promise.race([Promise.all(freeing), isOver]);
+      limit.abort();
     },
   };
 }

@@ -14,19 +14,14 @@ const FILES_PER_TURN_MAX = 1_000;
 const REASONS_KEPT_MAX = 10;
 
 /** No bank is connected for this scope; its payments were accepted when one was. */
-class AchNotConnected extends Error {
+export class AchNotConnected extends Error {
   override readonly name = 'AchNotConnected';
 }
 
 export function connectionFor(context: AchContext, scope: AchScope): AchTransport {
   const transport = context.transportFor(scope);
-  if (!transport) throw new AchNotConnected(notConnected(scope));
+  if (!transport) throw new AchNotConnected(`no bank takes the files of ${scope}`);
   return transport;
-}
-
-function notConnected(scope: AchScope): string {
-  if (scope !== LIVE_SCOPE) return `no bank takes the files of ${scope}`;
-  return 'live ACH payments are waiting, and PAYMENTS_ACH_SFTP_URL is not set in this process';
 }
 
 /**

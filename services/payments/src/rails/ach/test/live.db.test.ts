@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { fromNewYork } from '../../../clock/new-york.ts';
 import type { Tenant } from '../../../tenant.ts';
 import { type AchSftp, createAchSftp } from '../bank/sftp.ts';
+import { nextEntryAt } from '../entries/entries-store.ts';
 import { LIVE_SCOPE } from '../entries/scope.ts';
 import { readNacha } from '../nacha/read.ts';
 import { writeNacha } from '../nacha/write.ts';
@@ -12,7 +13,7 @@ import { answerFile } from '../operator/answers.ts';
 import type { Originator } from '../outgoing/files.ts';
 import type { AchContext } from '../work/context.ts';
 import { createAchHandlers } from '../work/handlers.ts';
-import { LIVE_JOB } from '../work/jobs.ts';
+import { LIVE_JOB, UNSERVED_JOB } from '../work/jobs.ts';
 import { tick } from '../work/tick.ts';
 import { createHouse, type House, historyOf } from './house.ts';
 import { type SftpBank, startSftpBank } from './sftp-bank.ts';
@@ -263,16 +264,19 @@ test('the line to the bank is used by one process at a time; the other looks aga
   expect(collecting).toBe(2);
 });
 
-test('a worker that was not told of the bank says so while live payments wait, and the rail is not chosen', async () => {
+test('a worker that was not told of the bank leaves its line to others, and says so where nobody has it', async () => {
   const { handlers, cron } = createAchHandlers({ ...house.context, transportFor: () => null });
-  expect(cron).toEqual([]);
-  const live = handlers.find(({ name }) => name === LIVE_JOB);
-  const signal = AbortSignal.timeout(10_000);
-  const run = async () => live?.handle([], { signal });
-  // A job that is left over from when there was a bank.
-  await run();
-  expect(house.failures).toEqual([]);
+  // What it completed would not be planted again, and its failures would take the rail from those who have the line.
+  expect(handlers.map(({ name }) => name)).not.toContain(LIVE_JOB);
+  expect(cron.map(({ name }) => name)).toEqual([UNSERVED_JOB]);
+  const look = async () =>
+    handlers.find(({ name }) => name === UNSERVED_JOB)?.handle([], { signal: AbortSignal.timeout(10_000) });
+  await look();
   await payOut();
-  await expect(run()).rejects.toThrow('PAYMENTS_ACH_SFTP_URL');
-  expect(house.failures).toMatchObject([{ cause: 'unreachable', decisive: false }]);
+  const due = (await nextEntryAt(house.database, LIVE_SCOPE)) as Date;
+  now = due;
+  await look();
+  now = new Date(due.getTime() + 15 * 60_000);
+  await expect(look()).rejects.toThrow('PAYMENTS_ACH_SFTP_URL');
+  expect(house.failures).toEqual([]);
 });

@@ -2,9 +2,9 @@ import { type CronEntry, enqueueJobs, everyMinutes, type Handler, type Job } fro
 import { nextEntryAt } from '../entries/entries-store.ts';
 import { type AchScope, LIVE_SCOPE } from '../entries/scope.ts';
 import { withLiveLine } from '../outgoing/files-store.ts';
-import { connectionFor, overLine } from '../outgoing/sending.ts';
+import { AchNotConnected } from '../outgoing/sending.ts';
 import type { AchContext } from './context.ts';
-import { LIVE_JOB, TICK_JOB, type TickPayload, wakeUp } from './jobs.ts';
+import { LIVE_JOB, TICK_JOB, type TickPayload, UNSERVED_JOB, wakeUp } from './jobs.ts';
 import { tick } from './tick.ts';
 
 const RETRY_MS = 250;
@@ -19,10 +19,19 @@ const untilDone: Pick<Handler, 'attemptsMax' | 'retryDelayMs'> = {
   retryDelayMs: (attempt) => Math.min(RETRY_MS * 2 ** Math.min(attempt - 1, 20), RETRY_MS_MAX),
 };
 
-/** The process was not told of the bank: the job fails as on a broken line, so that its alerts and the rail's health tell. */
-async function failWhileSomethingWaits(context: AchContext): Promise<void> {
-  if ((await nextEntryAt(context.database, LIVE_SCOPE)) === null) return;
-  await overLine(context, LIVE_SCOPE, async () => connectionFor(context, LIVE_SCOPE));
+/** Far beyond what a worker that has the line takes for what is due. */
+const UNSERVED_MS = 15 * 60_000;
+
+/**
+ * In a process that was not told of the bank, which leaves the line's own job to those that were: fails, and so tells, where
+ * nobody has sent what was due long ago.
+ */
+async function failWhereUnserved({ database, now }: AchContext): Promise<void> {
+  const next = await nextEntryAt(database, LIVE_SCOPE);
+  if (next === null || now().getTime() - next.getTime() < UNSERVED_MS) return;
+  throw new AchNotConnected(
+    'live ACH payments wait, and no worker has sent them: PAYMENTS_ACH_SFTP_URL is not set in this one',
+  );
 }
 
 /** The rail's work beside the requests: time that passes, clocks that are moved, files that are fetched. */
@@ -53,8 +62,12 @@ export function createAchHandlers(context: AchContext): { handlers: Handler[]; c
       handle: ([job]) => runTick((job as Job<TickPayload>).payload.scope),
     },
   ];
-  const isConnected = context.transportFor(LIVE_SCOPE) !== null;
-  const handle = isConnected ? runLiveTick : () => failWhileSomethingWaits(context);
-  handlers.push({ name: LIVE_JOB, batchMax: 10, ...untilDone, handle });
-  return { handlers, cron: isConnected ? [{ name: LIVE_JOB, schedule: everyMinutes(FETCH_MINUTES) }] : [] };
+  if (context.transportFor(LIVE_SCOPE) !== null) {
+    handlers.push({ name: LIVE_JOB, batchMax: 10, ...untilDone, handle: runLiveTick });
+    // One of a process that was not told of the bank ends here.
+    handlers.push({ name: UNSERVED_JOB, handle: async () => {} });
+    return { handlers, cron: [{ name: LIVE_JOB, schedule: everyMinutes(FETCH_MINUTES) }] };
+  }
+  handlers.push({ name: UNSERVED_JOB, ...untilDone, handle: () => failWhereUnserved(context) });
+  return { handlers, cron: [{ name: UNSERVED_JOB, schedule: everyMinutes(FETCH_MINUTES) }] };
 }

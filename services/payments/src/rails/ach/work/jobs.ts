@@ -5,6 +5,9 @@ export const TICK_JOB = 'ach.tick';
 /** A name of its own: a bank that answers slowly holds up no sandbox. It also runs at intervals, to fetch files. */
 export const LIVE_JOB = 'ach.live';
 
+/** Looks, in a process that was not told of the bank, whether anybody was. */
+export const UNSERVED_JOB = 'ach.unserved';
+
 export interface TickPayload {
   scope: AchScope;
 }

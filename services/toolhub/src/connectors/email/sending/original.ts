@@ -60,8 +60,13 @@ function fieldsOf({ headers }: FetchMessageObject, encoding: BufferEncoding): Ma
   return unfold(headers?.toString(encoding, 0, HEADERS_READ_MAX) ?? '');
 }
 
+/** Of a field that is too long those that are whole in it: what is left of an address may be another one. */
+function wholePeople(raw: string): string {
+  return raw.length <= PEOPLE_READ_MAX ? raw : raw.slice(0, raw.lastIndexOf(',', PEOPLE_READ_MAX) + 1);
+}
+
 function peopleIn(raw = ''): { name: string; address: string }[] {
-  return parseAddressList(raw.slice(0, PEOPLE_READ_MAX), { flatten: true }).map(({ name, address }) => ({
+  return parseAddressList(wholePeople(raw), { flatten: true }).map(({ name, address }) => ({
     // A name that is encoded would be shown as code, and the address alone reaches the same person.
     name: name.includes('=?') ? '' : name,
     address: address ?? '',
