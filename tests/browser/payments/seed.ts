@@ -107,7 +107,7 @@ export async function seedOperator(harness: Harness): Promise<void> {
   await quarantine.putAside(
     database,
     PUT_ASIDE.map(([rail, reason, content], n) => ({
-      ...{ id: `quarantined_${n}`, rail, mode: 'live' as const, reason, content },
+      ...{ id: `quarantined_${n}`, rail, mode: 'test' as const, reason, content },
       receivedAt: new Date(Date.now() - n * 3_600_000),
     })),
   );

@@ -81,8 +81,13 @@ export function createTelegramPolling(deps: TelegramPollingDependencies): {
     batchMax: 1,
     handle: async ([job], { signal }) => pollPage(job as Job, signal),
   };
+  // Several at once: Telegram may take its time over one, and the next customer waits for the first message.
+  const connected: Handler = {
+    ...{ name: BOT_CONNECTED_JOB, batchMax: 1, concurrency: CUSTOMERS_AT_ONCE },
+    handle: pollConnected,
+  };
   return {
-    handlers: [round, page, { name: BOT_CONNECTED_JOB, batchMax: 1, handle: pollConnected }],
+    handlers: [round, page, connected],
     cron: [{ name: round.name, schedule: everyMinutes(ROUND_MINUTES) }],
   };
 }

@@ -2,10 +2,12 @@ import type { Queryable } from '@libs/db';
 import type { ClaimInput } from '../connector.ts';
 import { botIdOf, type TelegramContext, type TelegramCredential } from './api.ts';
 import { lookAfterBots } from './looks.ts';
-import { deleteCustomer } from './store.ts';
+import { type BotKey, deleteCustomer } from './store.ts';
 import { botKeyOf, readStream, tellAll, whileReading } from './updates.ts';
 import { knownWay, settleWebhook, type Way } from './webhook.ts';
 import { doubtWebhook, leaveWebhooks } from './webhook-store.ts';
+
+const LOOK_AGAIN_MS = 1_000;
 
 /** Sees to it that the bot's messages come here, brings those that have to be asked for, and tells of all. */
 export async function collectAndTell(
@@ -14,11 +16,20 @@ export async function collectAndTell(
 ): Promise<void> {
   const key = botKeyOf(context);
   const known = await knownWay(context, key);
-  await whileReading(context, key, async (polling, start) => {
+  const isRead = await whileReading(context, key, async (polling, start) => {
     const way: Way = known ?? (await settleWebhook(context, key));
     if (way === 'asked_for') await readStream(context, { polling, start });
   });
+  if (!isRead && known === undefined) await lookAgain(context, key);
   await tellAll(context, tell);
+}
+
+/** Somebody else reads the bot, and may have looked at its address before that came into doubt. */
+async function lookAgain({ database, now, stillConnected }: TelegramContext, key: BotKey): Promise<void> {
+  const soon = new Date(now().getTime() + LOOK_AGAIN_MS);
+  await database.transaction(async (tx) => {
+    if (await stillConnected(tx)) await lookAfterBots(tx, [key.customerId], soon);
+  });
 }
 
 /** A bot that the customer had before is nobody's of this customer now. */
