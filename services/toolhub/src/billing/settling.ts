@@ -141,9 +141,7 @@ export function createSettling(deps: SettlingDependencies): Settling {
    * first, so that whatever became of it counts nothing any more; false where that cannot be done now.
    */
   async function isPutOffApart(batch: NumberedBatch, error: unknown): Promise<boolean> {
-    // Of spread tables a server that is away may look as the database itself does; whether that is there, the number tells.
-    const isOneAway = isAwayFrom(database, error) && (database.isSpread || !isDatabaseAway(error));
-    if (batch.customerId !== null || !isOneAway) return false;
+    if (batch.customerId !== null || isDatabaseAway(error) || !isAwayFrom(database, error)) return false;
     try {
       const unused = await settleUnits(database, { ...batch.counts, settled: [], usage: [] });
       if (unused !== null) putOffApart(batch.items);
