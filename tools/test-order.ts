@@ -30,7 +30,7 @@ export const LONGEST_FIRST = [
   'tests/faults/ach-kill.db.test.ts',
   'sdks/python/test/unit.test.ts',
   'tests/fuzz/fuzz.test.ts',
-  'services/toolhub/src/billing/meter.db.test.ts',
+  'services/toolhub/src/billing/meter/meter.db.test.ts',
   'services/toolhub/src/main.db.test.ts',
   'services/toolhub/src/invoices/run-processes.db.test.ts',
   'services/toolhub/src/inbound/routes.db.test.ts',

@@ -1,6 +1,6 @@
 import { type Database, openDatabase } from '@libs/db';
-import { settleUnits } from '../../services/toolhub/src/billing/meter-store.ts';
-import { createRollups } from '../../services/toolhub/src/billing/rollups.ts';
+import { settleUnits } from '../../services/toolhub/src/billing/meter/meter-store.ts';
+import { createRollups } from '../../services/toolhub/src/billing/usage/rollups.ts';
 import { startDatabase, startService } from '../environment.ts';
 import { type Benchmark, median, type Result } from '../result.ts';
 import { signUp } from '../visitor.ts';

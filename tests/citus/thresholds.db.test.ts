@@ -1,7 +1,7 @@
 // Inserts that select pass through the first server, which counts rows that were in the way, too.
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { markNotified } from '../../services/toolhub/src/billing/meter-store.ts';
+import { markNotified } from '../../services/toolhub/src/billing/meter/meter-store.ts';
 import { migrationSource } from '../../services/toolhub/src/schema.ts';
 import { TOOLHUB_TABLES } from '../../services/toolhub/src/spreading/tables.ts';
 

@@ -4,7 +4,7 @@ import { type Database, openDatabase } from '@libs/db';
 import { connectionTo, createTestDatabase, type TestDatabase } from '@libs/db/testing';
 import { createIdFactory } from '@libs/seal';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { createHolder, type Holder } from '../../services/toolhub/src/billing/holder.ts';
+import { createHolder, type Holder } from '../../services/toolhub/src/billing/meter/holder.ts';
 import { createIdempotency, type Idempotency } from '../../services/toolhub/src/calls/idempotency.ts';
 import { migrationSource, SCHEMA } from '../../services/toolhub/src/schema.ts';
 import { type DatabaseWire, startDatabaseWire, type WireStep } from './database-wire.ts';

@@ -5,11 +5,15 @@ import { connectionTo, createTestDatabase, type TestDatabase } from '@libs/db/te
 import { until } from '@libs/runtime/testing';
 import { createIdFactory } from '@libs/seal';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { sweepExpired } from '../../services/toolhub/src/billing/holder.ts';
-import { createMeter, type Meter, type MeterDependencies } from '../../services/toolhub/src/billing/meter.ts';
-import { deleteMeters, settleUnits } from '../../services/toolhub/src/billing/meter-store.ts';
+import { sweepExpired } from '../../services/toolhub/src/billing/meter/holder.ts';
+import {
+  createMeter,
+  type Meter,
+  type MeterDependencies,
+} from '../../services/toolhub/src/billing/meter/meter.ts';
+import { deleteMeters, settleUnits } from '../../services/toolhub/src/billing/meter/meter-store.ts';
+import type { Reservation } from '../../services/toolhub/src/billing/meter/settlement.ts';
 import { createReckoner } from '../../services/toolhub/src/billing/reckoner.ts';
-import type { Reservation } from '../../services/toolhub/src/billing/settlement.ts';
 import { createIdempotency, type KeyClaim } from '../../services/toolhub/src/calls/idempotency.ts';
 import { reckonMonth } from '../../services/toolhub/src/invoices/reckoning.ts';
 import { migrationSource, SCHEMA } from '../../services/toolhub/src/schema.ts';

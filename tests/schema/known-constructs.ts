@@ -52,7 +52,7 @@ export const KNOWN_CONSTRUCTS: Readonly<Record<string, KnownConstructs>> = {
     why: 'two forms',
     counts: { 'lateral with a limit': 1, 'lock over many tenants': 1 },
   },
-  'services/toolhub/src/billing/meter-store.ts': {
+  'services/toolhub/src/billing/meter/meter-store.ts': {
     why: 'two forms',
     counts: { 'lock over many tenants': 1 },
   },

@@ -5,13 +5,12 @@ import type { NewId } from '@libs/seal';
 import { errors } from '../errors.ts';
 import type { EmitEvent } from '../events/event.ts';
 import { type CounterState, findCounter, listUntoldCounters } from './counter-store.ts';
-import { sweepExpired } from './holder.ts';
-import { createMeter, type Meter } from './meter.ts';
-import { deleteMeters, markNotified } from './meter-store.ts';
+import { sweepExpired } from './meter/holder.ts';
+import { createMeter, type Meter } from './meter/meter.ts';
+import { deleteMeters, markNotified } from './meter/meter-store.ts';
 import { dayOf, monthOf, nextMonthStart } from './month.ts';
 import { type ChangedPlan, dueThresholds, type Plan, type PlanState, THRESHOLDS_PERCENT } from './plan.ts';
 import { createReckoner, type ReckonerDependencies } from './reckoner.ts';
-import { createRollups, type Rollups } from './rollups.ts';
 import {
   changePlanSettings,
   findPlanState,
@@ -21,6 +20,7 @@ import {
   type PlanSettings,
   putPlan,
 } from './store.ts';
+import { createRollups, type Rollups } from './usage/rollups.ts';
 
 export interface BillingService {
   readonly meter: Meter;

@@ -3,8 +3,8 @@ import type { RateLimit } from '@libs/http';
 import type { Approvals, Passage } from '../approvals/service.ts';
 import { actorOf, type Outcome } from '../audit/entry.ts';
 import type { AuditService } from '../audit/service.ts';
-import type { Meter } from '../billing/meter.ts';
-import type { Reservation } from '../billing/settlement.ts';
+import type { Meter } from '../billing/meter/meter.ts';
+import type { Reservation } from '../billing/meter/settlement.ts';
 import type { Scope } from '../customers/identity.ts';
 import type { ToolLists } from '../tools/lists.ts';
 import {

@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Database, Queryable } from '@libs/db';
 import { everyMinutes } from '@libs/jobs';
 import type { NewId } from '@libs/seal';
-import type { Holder } from '../billing/holder.ts';
-import type { Alongside } from '../billing/settlement.ts';
+import type { Holder } from '../billing/meter/holder.ts';
+import type { Alongside } from '../billing/meter/settlement.ts';
 import { hashArguments } from './arguments-hash.ts';
 import { KEY_WAIT_MS } from './call-times.ts';
 import {

@@ -5,7 +5,7 @@ import type { NewId } from '@libs/seal';
 import type { Registry } from 'prom-client';
 import type { Approvals } from '../approvals/service.ts';
 import type { AuditService } from '../audit/service.ts';
-import type { Meter } from '../billing/meter.ts';
+import type { Meter } from '../billing/meter/meter.ts';
 import type { CallSession } from '../calls/call.ts';
 import { createCallMetrics } from '../calls/call-metrics.ts';
 import { type CallTool, createCallTool } from '../calls/call-tool.ts';

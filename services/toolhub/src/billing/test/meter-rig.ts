@@ -8,7 +8,7 @@ import { createIdFactory } from '@libs/seal';
 import { createEmitEvent } from '../../events/service.ts';
 import { reckonMonth } from '../../invoices/reckoning.ts';
 import { migrationSource, SCHEMA } from '../../schema.ts';
-import type { LimitCheck } from '../reserving.ts';
+import type { LimitCheck } from '../meter/reserving.ts';
 import { type BillingService, createBillingService } from '../service.ts';
 
 /** A month that does not end while the tests count. */

@@ -7,10 +7,10 @@ import { previewPlan } from '../../invoices/preview.ts';
 import { reckonMonth } from '../../invoices/reckoning.ts';
 import { readUsage } from '../../invoices/usage-store.ts';
 import { migrationSource, SCHEMA } from '../../schema.ts';
+import type { LimitCheck } from '../meter/reserving.ts';
+import type { Reservation } from '../meter/settlement.ts';
 import type { Plan } from '../plan.ts';
-import type { LimitCheck } from '../reserving.ts';
 import { type BillingService, createBillingService } from '../service.ts';
-import type { Reservation } from '../settlement.ts';
 
 export const wasReserved = (check: LimitCheck): check is Extract<LimitCheck, { kind: 'reserved' }> =>
   check.kind === 'reserved';

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { until } from '@libs/runtime/testing';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { BillingService } from '../service.ts';
+import { createMeterRig, type MeterRig, MIDMONTH } from '../test/meter-rig.ts';
 import type { LimitCheck } from './reserving.ts';
-import type { BillingService } from './service.ts';
-import { createMeterRig, type MeterRig, MIDMONTH } from './test/meter-rig.ts';
 
 let rig: MeterRig;
 

@@ -1,5 +1,5 @@
+import type { UsageGroup } from '../plan.ts';
 import { classDurationMs, DURATION_CLASS_MAX } from './durations.ts';
-import type { UsageGroup } from './plan.ts';
 
 /** Calls by class of duration. */
 export type ClassCalls = Float64Array;

@@ -1,8 +1,8 @@
 import { type Batcher, createBatcher, type Database, type Outcome, outcomesOf } from '@libs/db';
+import { dayOf, monthOf, nextMonthStart } from '../month.ts';
 import { BATCH_BOUNDS } from './batch-bounds.ts';
 import type { Holder } from './holder.ts';
 import { reserveUnits } from './meter-store.ts';
-import { dayOf, monthOf, nextMonthStart } from './month.ts';
 import type { Reservation } from './settlement.ts';
 import type { GrantedUnits } from './units.ts';
 

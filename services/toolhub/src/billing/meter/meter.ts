@@ -1,6 +1,6 @@
+import { dayOf } from '../month.ts';
+import type { AskReckoned } from '../reckoner.ts';
 import { createHolder, type Holder } from './holder.ts';
-import { dayOf } from './month.ts';
-import type { AskReckoned } from './reckoner.ts';
 import { createReserving, type LimitCheck } from './reserving.ts';
 import type { CallUsage, Reservation } from './settlement.ts';
 import { createSettling, type SettlingDependencies } from './settling.ts';

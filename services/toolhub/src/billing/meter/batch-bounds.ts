@@ -1,4 +1,4 @@
-import { errors } from '../errors.ts';
+import { errors } from '../../errors.ts';
 
 /** Of the batches that reserve and settle; as many calls may wait to be counted late. */
 export const BATCH_BOUNDS = {

@@ -1,10 +1,10 @@
 // Usage read from rollups is usage read from the days themselves, wherever the edge between both lies.
 import type { TestDatabase } from '@libs/db/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createToolhubDatabase } from '../../test/instance.ts';
+import { createToolhubDatabase } from '../../../test/instance.ts';
+import { settleUnits } from '../meter/meter-store.ts';
+import { USAGE_GROUPS, type UsageGroup, type UsageGrouping } from '../plan.ts';
 import { percentileMs } from './durations.ts';
-import { settleUnits } from './meter-store.ts';
-import { USAGE_GROUPS, type UsageGroup, type UsageGrouping } from './plan.ts';
 import { createRollups } from './rollups.ts';
 import { findProgress } from './rollups-store.ts';
 

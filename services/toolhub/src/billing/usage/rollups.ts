@@ -1,8 +1,8 @@
 import type { Database } from '@libs/db';
 import { type CronEntry, dailyAt, type Handler } from '@libs/jobs';
 import { LRUCache } from 'lru-cache';
+import type { UsageGroup, UsageGrouping } from '../plan.ts';
 import { classDurationMs } from './durations.ts';
-import type { UsageGroup, UsageGrouping } from './plan.ts';
 import { createRecentDays } from './recent-days.ts';
 import { deleteRecent, type ToolDay } from './recent-store.ts';
 import { addDays, type DayRange, earlier, nextMonth, sourcesOf, type UsageSources } from './rollup-ranges.ts';

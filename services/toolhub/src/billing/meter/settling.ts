@@ -7,14 +7,14 @@ import {
   type Outcome,
 } from '@libs/db';
 import type { NewId } from '@libs/seal';
+import type { CounterState } from '../counter-store.ts';
+import { dayOf } from '../month.ts';
+import { forgetReckoning } from '../store.ts';
 import { BATCH_BOUNDS } from './batch-bounds.ts';
-import type { CounterState } from './counter-store.ts';
 import type { Holder } from './holder.ts';
 import { createLateBatches } from './late-batches.ts';
 import { settleUnits } from './meter-store.ts';
-import { dayOf } from './month.ts';
 import { addUp, customerOf, lateCustomers, type Settlement } from './settlement.ts';
-import { forgetReckoning } from './store.ts';
 import type { SettledBatch } from './units.ts';
 
 export interface Settling {

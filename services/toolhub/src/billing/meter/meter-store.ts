@@ -7,7 +7,7 @@ import {
   isUnreckoned,
   joinPlan,
   stopAt,
-} from './counter-store.ts';
+} from '../counter-store.ts';
 import { reserveUnitsApart, settleUnitsApart } from './spread-store.ts';
 import type { GrantedUnits, SettledBatch, WantedUnits } from './units.ts';
 

@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import type { Database } from '@libs/db';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createMeterRig, type MeterRig } from '../test/meter-rig.ts';
 import { createHolder } from './holder.ts';
-import { createMeterRig, type MeterRig } from './test/meter-rig.ts';
 
 let rig: MeterRig;
 

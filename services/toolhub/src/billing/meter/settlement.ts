@@ -1,5 +1,5 @@
 import type { Queryable } from '@libs/db';
-import { durationClass } from './durations.ts';
+import { durationClass } from '../usage/durations.ts';
 import type { SettledUnits, UsageCount } from './units.ts';
 
 /** One call that may run: it is counted until it is settled, or until the process that holds it is gone. */

@@ -1,5 +1,5 @@
 import { type Queryable, withinTransaction } from '@libs/db';
-import { type CounterState, findCounter, isUnreckoned, joinPlan, stopAt } from './counter-store.ts';
+import { type CounterState, findCounter, isUnreckoned, joinPlan, stopAt } from '../counter-store.ts';
 import type { GrantedUnits, SettledBatch, SettledUnits, UsageCount, WantedUnits } from './units.ts';
 
 /*

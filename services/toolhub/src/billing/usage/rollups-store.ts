@@ -1,5 +1,5 @@
 import type { Queryable } from '@libs/db';
-import type { UsageGrouping } from './plan.ts';
+import type { UsageGrouping } from '../plan.ts';
 import type { DayRange } from './rollup-ranges.ts';
 import { type ClassCalls, classCallsOf } from './usage-counts.ts';
 
