@@ -11,7 +11,7 @@ const chosen = process.argv.slice(2);
 const tests =
   chosen.length > 0
     ? chosen
-    : ['tests/contract', 'tests/pooled', 'tests/faults/settling', 'libs/db/src/pooled-role'];
+    : ['tests/contract', 'tests/pooled', 'tests/faults/settling', 'libs/db/src/connection/pooled-role'];
 const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
 const { status } = spawnSync(node, [vitest, 'run', '--project=db', ...tests], {
   cwd: root,

@@ -7,12 +7,12 @@ import {
   directOptions,
   explainConnectError,
   reportSettings,
-} from './connection.ts';
-import { OneConnection, type SecondConnection } from './one-connection.ts';
-import { checkPooledPath, settleRole } from './pooled-role.ts';
-import { settleBy, sharedNext } from './settle.ts';
-import { isSchemaSpread, requireRecovery } from './spread.ts';
-import { type ListenOptions, type Subscription, subscribe } from './subscription.ts';
+} from './connection/connection.ts';
+import { OneConnection, type SecondConnection } from './connection/one-connection.ts';
+import { checkPooledPath, settleRole } from './connection/pooled-role.ts';
+import { type ListenOptions, type Subscription, subscribe } from './connection/subscription.ts';
+import { settleBy, sharedNext } from './spread/settle.ts';
+import { isSchemaSpread, requireRecovery } from './spread/spread.ts';
 
 /** Anything that runs SQL: the pool, or one transaction. */
 export interface Queryable {

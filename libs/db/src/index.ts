@@ -6,24 +6,20 @@ export {
   textArray,
   timestamptzArray,
 } from './arrays.ts';
-export { isAwayFrom, isDatabaseAway } from './away.ts';
-export type { Batcher, BatcherOptions, EndedBatch, Outcome, Verdict } from './batcher.ts';
-export { createBatcher, isRefusedData, outcomesOf } from './batcher.ts';
-export {
-  groupByTenant,
-  queryByTenant,
-  type TenantStatement,
-  tenantStatement,
-  withinTransaction,
-} from './by-tenant.ts';
+export type { Batcher, BatcherOptions, EndedBatch, Outcome, Verdict } from './batching/batcher.ts';
+export { createBatcher, isRefusedData, outcomesOf } from './batching/batcher.ts';
+export { patienceAmongProcesses } from './batching/patience.ts';
 export { type ChangeHandler, type Changes, openChanges } from './changes.ts';
-export { awaitCommits, awaitServers } from './commits.ts';
+export { isAwayFrom, isDatabaseAway } from './connection/away.ts';
 export {
   type ConnectionOptions,
   connectionSettings,
   DatabaseUnreachable,
   type Timeouts,
-} from './connection.ts';
+} from './connection/connection.ts';
+export { observePools, reportSecondConnections } from './connection/monitoring.ts';
+export { SecondConnection } from './connection/one-connection.ts';
+export type { ListenOptions, Subscription } from './connection/subscription.ts';
 export type {
   Database,
   DatabaseOptions,
@@ -35,17 +31,21 @@ export type {
   TransactionOptions,
 } from './database.ts';
 export { isTransaction, openDatabase } from './database.ts';
-export type { EmbeddedOptions, EmbeddedServer } from './embedded.ts';
-export { DataFolderError, startEmbedded } from './embedded.ts';
+export type { EmbeddedOptions, EmbeddedServer } from './embedded/embedded.ts';
+export { DataFolderError, startEmbedded } from './embedded/embedded.ts';
 export { type HeldLease, leasesOn } from './lease.ts';
-export { placeLibraryTables } from './library-tables.ts';
 export type { Migration, MigrationSeries, MigrationSource } from './migrate.ts';
 export { MigrationError, migrate, readMigrations } from './migrate.ts';
-export { observePools, reportSecondConnections } from './monitoring.ts';
-export { SecondConnection } from './one-connection.ts';
 export { type DividedTable, dayBorders, idBorders, makePart, type PartBorders, renewParts } from './parts.ts';
-export { patienceAmongProcesses } from './patience.ts';
-export type { PlacedTable, PlacedTables, Placement } from './placement.ts';
-export { CommitsUnsettled } from './settle.ts';
-export { SpreadError, spread } from './spread.ts';
-export type { ListenOptions, Subscription } from './subscription.ts';
+export {
+  groupByTenant,
+  queryByTenant,
+  type TenantStatement,
+  tenantStatement,
+  withinTransaction,
+} from './spread/by-tenant.ts';
+export { awaitCommits, awaitServers } from './spread/commits.ts';
+export { placeLibraryTables } from './spread/library-tables.ts';
+export type { PlacedTable, PlacedTables, Placement } from './spread/placement.ts';
+export { CommitsUnsettled } from './spread/settle.ts';
+export { SpreadError, spread } from './spread/spread.ts';

@@ -1,4 +1,4 @@
-import { checkIdentifier } from './connection.ts';
+import { checkIdentifier } from './connection/connection.ts';
 import type { Queryable } from './database.ts';
 
 /*

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type pg from 'pg';
-import { isDatabaseAway } from './away.ts';
-import { checkIdentifier, connectAlone, migrationSettings } from './connection.ts';
+import { isDatabaseAway } from './connection/away.ts';
+import { checkIdentifier, connectAlone, migrationSettings } from './connection/connection.ts';
 
 /** Files that belong together and are numbered for themselves: a service's own, or those of a library. */
 export interface MigrationSeries {

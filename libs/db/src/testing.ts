@@ -5,10 +5,10 @@ import { join } from 'node:path';
 import { availableMemory } from 'node:process';
 import pg from 'pg';
 import { type Database, openDatabase } from './database.ts';
-import { startEmbedded } from './embedded.ts';
+import { startEmbedded } from './embedded/embedded.ts';
 import { type MigrationSource, migrate, readMigrations } from './migrate.ts';
-import type { PlacedTables } from './placement.ts';
-import { spread } from './spread.ts';
+import type { PlacedTables } from './spread/placement.ts';
+import { spread } from './spread/spread.ts';
 
 export {
   connectionTo,

@@ -1,4 +1,4 @@
-import { startEmbedded } from '../src/embedded.ts';
+import { startEmbedded } from '../src/embedded/embedded.ts';
 
 /** A process that uses the embedded server until it is told to stop or killed. */
 const [dataDir, user] = process.argv.slice(2) as [string, string];

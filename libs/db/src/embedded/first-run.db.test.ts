@@ -56,7 +56,7 @@ describe('first run', () => {
 
   beforeAll(async () => {
     // Hard links need the same file system, which a temporary folder need not be on.
-    folder = await mkdtemp(fileURLToPath(new URL('../test/.first-run-', import.meta.url)));
+    folder = await mkdtemp(fileURLToPath(new URL('../../test/.first-run-', import.meta.url)));
     await chmod(folder, CLOSED);
     sources = await installBelow(folder);
   });

@@ -1,4 +1,4 @@
-import type { Database, PreparedStatement, Queryable } from './database.ts';
+import type { Database, PreparedStatement, Queryable } from '../database.ts';
 
 /*
  * Statements over rows of many tenants. One server takes all of them at once. Where the tables are spread, servers refuse

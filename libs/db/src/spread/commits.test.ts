@@ -1,8 +1,8 @@
 import { EventEmitter } from 'node:events';
 import type pg from 'pg';
 import { expect, test } from 'vitest';
+import type { Database } from '../database.ts';
 import { awaitCommits, awaitServers } from './commits.ts';
-import type { Database } from './database.ts';
 import { CommitsUnsettled, settleBy, sharedNext } from './settle.ts';
 
 /** A database that says, question by question, which transactions still hold their number. */

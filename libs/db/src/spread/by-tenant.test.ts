@@ -1,7 +1,7 @@
 // Statements over many tenants: one for all on one server, and one for each tenant, in one order, where tables are spread.
 import { expect, test } from 'vitest';
+import type { Database, PreparedStatement, Queryable } from '../database.ts';
 import { queryByTenant, tenantStatement, withinTransaction } from './by-tenant.ts';
-import type { Database, PreparedStatement, Queryable } from './database.ts';
 
 const items = [
   { tenantId: 'b', id: 1 },

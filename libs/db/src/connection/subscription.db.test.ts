@@ -1,10 +1,10 @@
 // Connections that listen: what is told while they cannot, and what is left behind when they may not.
 import { createOutage } from '@libs/runtime';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import { openBreakableWay } from '../test/breakable-way.ts';
-import { openDatabase } from './index.ts';
+import { openBreakableWay } from '../../test/breakable-way.ts';
+import { openDatabase } from '../index.ts';
+import { createTestDatabase, type TestDatabase } from '../testing.ts';
 import { subscribe } from './subscription.ts';
-import { createTestDatabase, type TestDatabase } from './testing.ts';
 
 let test_: TestDatabase;
 const closers: (() => Promise<unknown>)[] = [];

@@ -1,4 +1,4 @@
-import type { Database, Queryable } from './database.ts';
+import type { Database, Queryable } from '../database.ts';
 
 /*
  * Where tables are spread, a transaction commits in two phases: every server promises to keep what it wrote, the first one

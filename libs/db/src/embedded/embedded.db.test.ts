@@ -8,7 +8,7 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startEmbedded } from './embedded.ts';
 
-const script = fileURLToPath(new URL('../test/embedded-user.ts', import.meta.url));
+const script = fileURLToPath(new URL('../../test/embedded-user.ts', import.meta.url));
 const children: ChildProcess[] = [];
 let dataDir: string;
 

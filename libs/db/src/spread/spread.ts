@@ -1,5 +1,5 @@
 import type pg from 'pg';
-import { connectAlone, DatabaseUnreachable } from './connection.ts';
+import { connectAlone, DatabaseUnreachable } from '../connection/connection.ts';
 import type { PlacedTables } from './placement.ts';
 
 /** The message is one line for the person who spreads the installation. */

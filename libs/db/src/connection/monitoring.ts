@@ -1,5 +1,5 @@
 import { Counter, Gauge, type Logger, type Metrics } from '@libs/runtime';
-import type { Database } from './database.ts';
+import type { Database } from '../database.ts';
 import type { SecondConnection } from './one-connection.ts';
 
 /** For production, where a second connection inside a transaction is a bug to be told of and not a reason to stop. */

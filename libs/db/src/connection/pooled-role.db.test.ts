@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import { createOutage } from '@libs/runtime';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Database, type DatabaseOptions, openChanges, openDatabase } from './index.ts';
+import { type Database, type DatabaseOptions, openChanges, openDatabase } from '../index.ts';
 import {
   connectionTo,
   createTestDatabase,
@@ -10,7 +10,7 @@ import {
   startPooler,
   type TestDatabase,
   type TestPooler,
-} from './testing.ts';
+} from '../testing.ts';
 
 const SETTINGS = ['search_path', 'enable_seqscan', 'jit', 'statement_timeout'];
 
