@@ -15,13 +15,13 @@ export type AuditedCall = {
   target: string | null;
   /** Whose log the line belongs to, where that is not the caller's. */
   subject: string | null;
-  /** The organisation in whose log the line stands, where that is another than the one the caller came from. */
-  organisation: string | null;
+  /** The organisations in whose logs the line stands, where those are others than the one the caller came from. */
+  organisations: readonly string[];
   outcome: 'success' | 'refused' | 'failure';
   status: number;
 };
 
-type Note = Partial<Pick<AuditedCall, 'action' | 'target' | 'subject' | 'organisation' | 'outcome'>>;
+type Note = Partial<Pick<AuditedCall, 'action' | 'target' | 'subject' | 'organisations' | 'outcome'>>;
 
 const notes = new WeakMap<FastifyRequest, Note>();
 
@@ -60,7 +60,7 @@ export function auditHook(
       action: note?.action ?? audit.action,
       target: note?.target ?? targetOf(audit, request, status),
       subject: note?.subject ?? null,
-      organisation: note?.organisation ?? null,
+      organisations: note?.organisations ?? [],
       // A page that tells a person why something was refused is itself answered well.
       outcome: note?.outcome ?? (status < 400 ? 'success' : status < 500 ? 'refused' : 'failure'),
       status,

@@ -182,7 +182,7 @@ describe('audit', () => {
         action: 'thing.created',
         target: 'thing_a',
         subject: null,
-        organisation: null,
+        organisations: [],
         outcome: 'success',
         status: 201,
         caller: 'writer',

@@ -29,10 +29,10 @@ export function createPaymentsRoutes(
       // What programs do is told by events; this line is the operator's view of it, in the log of the process.
       request.log.info({ audit: call, key_id: caller?.keyId, user_id: person?.userId }, 'audit');
       // What the operator does is no affair of the organisation that the person happens to look at.
-      if (request.routeOptions.config.declared?.access === 'operator')
-        return recordAll(audit, [ofConcerned(request, call), ofCaller(request, call, null)]);
+      if (isOperators(request))
+        return recordAll(audit, [...ofConcerned(request, call), ofCaller(request, call, null)]);
       const from = caller?.tenant.organisationId ?? person?.membership?.organisationId ?? null;
-      return recordAll(audit, [ofCaller(request, call, call.organisation ?? from)]);
+      return recordAll(audit, [ofCaller(request, call, call.organisations[0] ?? from)]);
     },
     security: securityOf,
     codes: refusalsOf,
@@ -60,13 +60,18 @@ function ofCaller(
   return { organisationId, userId, action, target, outcome, ip: request.ip, requestId: request.id };
 }
 
-/** For the organisation that the operator has done something with. */
+function isOperators(request: FastifyRequest): boolean {
+  const access = request.routeOptions.config.declared?.access;
+  return access === 'operator' || access === 'admin_token';
+}
+
+/** For the organisations that the operator has done something with. */
 function ofConcerned(
   request: FastifyRequest,
-  { action, target, outcome, organisation }: AuditedCall,
-): Line | null {
-  if (organisation === null) return null;
-  return { ...BY_OPERATOR, organisationId: organisation, action, target, outcome, requestId: request.id };
+  { action, target, outcome, organisations }: AuditedCall,
+): Line[] {
+  const line = { ...BY_OPERATOR, action, target, outcome, requestId: request.id };
+  return organisations.map((organisationId) => ({ ...line, organisationId }));
 }
 
 /** Who may call, as the reference shows it. What takes the session alone is no method of an SDK. */

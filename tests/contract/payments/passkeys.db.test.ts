@@ -258,6 +258,24 @@ test('[P-3.37] the operator lets in again who demands a passkey and has none lef
   expect((await letIn(person.email, ADMIN_TOKEN)).status).toBe(204);
 });
 
+test('[P-3.37] which stands in the log of every organisation that the person is in, as done by the operator', async () => {
+  const person = await verifiedPerson();
+  await add(person, newDevice());
+  const logOf = async (organisation: string) => {
+    await person.call('POST', '/v1/session/organisation', { organisation_id: organisation });
+    const { data } = (await person.call('GET', '/v1/audit')).body;
+    return data.filter(({ action }: { action: string }) => action === 'user.passkeys_removed');
+  };
+  const second = await person.call('POST', '/v1/session/organisations', { name: 'Second' });
+  const stranger = await signUp(harness);
+  await harness.call('DELETE', `/v1/admin/users/${person.email}/passkeys`, { key: ADMIN_TOKEN });
+  const byOperator = { user_id: 'operator', user_email: null, ip: null, outcome: 'success' };
+  const line = expect.objectContaining({ ...byOperator, target: person.userId });
+  expect(await logOf(person.organisationId)).toEqual([line]);
+  expect(await logOf(second.body.organisation.id)).toEqual([line]);
+  expect((await stranger.call('GET', '/v1/audit')).body.data).toEqual([]);
+});
+
 test('[P-3.35] owners see what people did, refusals too, and nobody else does', async () => {
   const person = await signUp(harness);
   const { body: key } = await person.call('POST', '/v1/keys', { name: 'shop' });

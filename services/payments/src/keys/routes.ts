@@ -137,7 +137,7 @@ function registerKeyRoutes(routes: PaymentsRoutes, { keys, now }: AdminRouteOpti
         mode: request.body.mode,
         ...newKeyFrom(request.body, now()),
       });
-      noteAudit(request, { target: added.key.id, organisation: request.params.id });
+      noteAudit(request, { target: added.key.id, organisations: [request.params.id] });
       return { status: 201, body: newKeyToApi(added) };
     },
   );
@@ -165,7 +165,7 @@ function registerKeyRoutes(routes: PaymentsRoutes, { keys, now }: AdminRouteOpti
       const added = await keys.rollKey(tx, request.params.id, {
         overlapSeconds: request.body.overlap_seconds,
       });
-      noteAudit(request, { organisation: added.key.organisationId });
+      noteAudit(request, { organisations: [added.key.organisationId] });
       return { status: 201, body: newKeyToApi(added) };
     },
   );
@@ -188,7 +188,7 @@ function registerKeyRoutes(routes: PaymentsRoutes, { keys, now }: AdminRouteOpti
     },
     async (request, reply) => {
       const { organisationId } = await keys.revokeKey(request.params.id);
-      noteAudit(request, { organisation: organisationId });
+      noteAudit(request, { organisations: [organisationId] });
       return reply.code(204).send(null);
     },
   );

@@ -256,7 +256,7 @@ function registerOperator(routes: PaymentsRoutes, { organisations }: Organisatio
       const { params, body } = request;
       const { approved, reason = null } = body;
       const organisation = await organisations.decideLiveAccess(tx, params.id, { approved, reason });
-      noteAudit(request, { organisation: params.id });
+      noteAudit(request, { organisations: [params.id] });
       return { status: 200, body: liveAccessToApi(organisation) };
     },
   );

@@ -227,8 +227,8 @@ function registerInvitationLinks(
 
 /** Who joins an organisation stands in its log, not in that of the one whose pages the person came from. */
 function noteJoined(request: FastifyRequest, { organisation }: SessionView): void {
-  const id = organisation?.id ?? null;
-  noteAudit(request, { target: id, organisation: id });
+  if (organisation !== null)
+    noteAudit(request, { target: organisation.id, organisations: [organisation.id] });
 }
 
 /** Of a person, by the address. */
@@ -257,7 +257,8 @@ function registerWayBackIn(routes: PaymentsRoutes, { people }: AccountRouteDepen
       },
     },
     async (request, reply) => {
-      noteAudit(request, { target: await people.removeAllPasskeys(request.params.email) });
+      const { userId, organisationIds } = await people.removeAllPasskeys(request.params.email);
+      noteAudit(request, { target: userId, organisations: organisationIds });
       return reply.code(204).send(null);
     },
   );

@@ -82,11 +82,9 @@ function registerEntry(routes: PaymentsRoutes, { people, gates, cookies }: Sessi
         organisation: request.body.organisation ?? name,
         invitation: request.body.invitation ?? null,
       });
-      noteAudit(request, {
-        subject: signedIn.user.id,
-        // Who joins others stands in their log; one's own begins with what is done in it.
-        organisation: request.body.invitation ? (signedIn.organisation?.id ?? null) : null,
-      });
+      // Who joins others stands in their log; one's own begins with what is done in it.
+      const joined = request.body.invitation ? signedIn.organisation : null;
+      noteAudit(request, { subject: signedIn.user.id, organisations: joined === null ? [] : [joined.id] });
       return reply
         .code(201)
         .header('set-cookie', cookies.ofSession(signedIn.token))

@@ -86,8 +86,11 @@ export interface PeopleService {
   update(userId: string, change: AccountChange): Promise<void>;
   /** Throws for a wrong password, and for the last one while the person demands one. */
   removePasskey(request: { userId: string; id: string; password: string }): Promise<void>;
-  /** The way back for who demands a passkey and has none left: a password alone lets in again. Answers who it was. */
-  removeAllPasskeys(email: string): Promise<string>;
+  /**
+   * The way back for who demands a passkey and has none left: a password alone lets in again. Answers who it was, and
+   * whom it concerns beside them.
+   */
+  removeAllPasskeys(email: string): Promise<{ userId: string; organisationIds: string[] }>;
   /** The session looks at another organisation from now on, and so will the next one. */
   switchTo(session: OwnSession, organisationId: string): Promise<SessionView>;
   /** Another organisation of the person, which the session then looks at. */
@@ -255,13 +258,14 @@ export function createPeopleService(deps: PeopleDependencies): PeopleService {
       }),
 
     async removeAllPasskeys(email) {
-      const { id } = await byEmail(email);
-      await database.transaction(async (tx) => {
-        await lockUser(tx, id);
-        await setPasskeyRequired(tx, id, false);
-        await login.passkeys.removeAll(tx, id);
+      const { id: userId } = await byEmail(email);
+      return database.transaction(async (tx) => {
+        await lockUser(tx, userId);
+        await setPasskeyRequired(tx, userId, false);
+        await login.passkeys.removeAll(tx, userId);
+        const organisations = await listOrganisationsOf(tx, userId, ORGANISATIONS_PER_PERSON_MAX);
+        return { userId, organisationIds: organisations.map(({ id }) => id) };
       });
-      return id;
     },
 
     switchTo: (session, organisationId) =>

@@ -164,7 +164,7 @@ export function registerQuarantineRoutes(
     async (request, tx) => {
       const by = request.person?.userId ?? OPERATOR_BY_TOKEN;
       const applied = await resolving.apply(tx, request.params.id, request.body.payment_id, by);
-      noteAudit(request, { organisation: applied.organisationId });
+      noteAudit(request, { organisations: [applied.organisationId] });
       return { status: 200, body: toApi(applied) };
     },
   );
