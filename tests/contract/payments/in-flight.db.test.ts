@@ -2,6 +2,7 @@
 // sandbox is reset, whose work would be lost.
 import type { Transaction } from '@libs/db';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { raiseTestEpoch } from '../../../services/payments/src/keys/store.ts';
 import { tenantOf } from '../../../services/payments/src/tenant.ts';
 import { lockEndpoints, moveEndpoint } from '../../../services/payments/src/webhooks/store.ts';
 import { type Answer, type Harness, startHarness } from './harness.ts';
@@ -191,4 +192,35 @@ test('[P-7.6] endpoints are changed, tested and deleted, and methods made, also 
     if (status !== 201) continue;
     expect((await harness.call('GET', `/v1/payment_methods/${answer.body.id}`, { key })).status).toBe(200);
   }
+});
+
+test('[P-7.6] a process that has not heard of a reset yet finds the endpoints and changes them', async () => {
+  const { webhooks } = harness.parts.webhooks;
+  const acts = [
+    ['GET', '', undefined, 200],
+    ['GET', '/:id', undefined, 200],
+    ['GET', '/:id/deliveries', undefined, 200],
+    ['PATCH', '/:id', hook('moved'), 200],
+    ['PATCH', '/:id', { description: 'changed' }, 200],
+    ['POST', '/:id/rotate_secret', undefined, 200],
+    ['POST', '/:id/test', undefined, 202],
+    ['DELETE', '/:id', undefined, 204],
+  ] as const;
+  const outcomes: unknown[] = [];
+  for (const [method, path, body] of acts) {
+    const { test: key, id } = await harness.organisation();
+    const { body: endpoint } = await harness.call('POST', '/v1/webhook_endpoints', {
+      key,
+      body: hook('kept'),
+    });
+    await harness.database.transaction(async (tx) => {
+      const epoch = await raiseTestEpoch(tx, id);
+      await webhooks.moveEndpoints(tx, tenantOf(id, 'test'), tenantOf(id, 'test', epoch));
+    });
+    const at = `/v1/webhook_endpoints${path.replace(':id', endpoint.id)}`;
+    const answer = await harness.call(method, at, { key, body });
+    outcomes.push([method, path, answer.status]);
+    if (path === '') expect.soft(answer.body.data).toMatchObject([{ id: endpoint.id }]);
+  }
+  expect(outcomes).toEqual(acts.map(([method, path, , status]) => [method, path, status]));
 });

@@ -94,6 +94,23 @@ export function createWebhooks(deps: WebhooksDependencies) {
     return endpoint;
   }
 
+  /** What is not found may be where a reset has moved it that this process has not heard of yet. */
+  async function whereItIs<T>(
+    tenant: Tenant,
+    find: (db: Queryable, tenantId: string) => Promise<T | undefined>,
+  ): Promise<T | undefined> {
+    const db = databases[tenant.mode];
+    const found = await find(db, tenant.id);
+    if (found !== undefined || tenant.mode === 'live') return found;
+    return db.transaction(async (tx) => find(tx, (await deps.holdTenant(tx, tenant)).id));
+  }
+
+  async function existing(tenant: Tenant, id: string): Promise<WebhookEndpoint> {
+    const endpoint = await whereItIs(tenant, (db, tenantId) => findEndpoint(db, { tenantId, id }));
+    if (endpoint === undefined) throw notFound();
+    return endpoint;
+  }
+
   return {
     /** Throws 422 for an address that webhooks may not go to. Looks names up, so call it outside transactions. */
     async checkUrl(url: string): Promise<void> {
@@ -131,11 +148,7 @@ export function createWebhooks(deps: WebhooksDependencies) {
       return { endpoint, secret };
     },
 
-    async get(tenant: Tenant, id: string): Promise<WebhookEndpoint> {
-      const endpoint = await findEndpoint(databases[tenant.mode], { tenantId: tenant.id, id });
-      if (endpoint === undefined) throw notFound();
-      return endpoint;
-    },
+    get: existing,
 
     /** Deliveries that were given up in a time; at most `UNDELIVERED_COUNTED_MAX` are counted. */
     countUndelivered(tenant: Tenant, { from, to }: { from: Date; to: Date }): Promise<number> {
@@ -146,8 +159,12 @@ export function createWebhooks(deps: WebhooksDependencies) {
     countDisabled: (tenant: Tenant): Promise<number> =>
       countDisabledEndpoints(databases[tenant.mode], tenant.id),
 
-    list(tenant: Tenant, page: { beforeId: string | null; limit: number }): Promise<WebhookEndpoint[]> {
-      return listEndpoints(databases[tenant.mode], tenant.id, page);
+    async list(tenant: Tenant, page: { beforeId: string | null; limit: number }): Promise<WebhookEndpoint[]> {
+      const some = await whereItIs(tenant, async (db, tenantId) => {
+        const endpoints = await listEndpoints(db, tenantId, page);
+        return endpoints.length === 0 ? undefined : endpoints;
+      });
+      return some ?? [];
     },
 
     update(tenant: Tenant, id: string, patch: EndpointPatch): Promise<WebhookEndpoint> {
@@ -220,16 +237,15 @@ export function createWebhooks(deps: WebhooksDependencies) {
       page: { eventId: string | null; beforeId: string | null; limit: number },
     ): Promise<Delivery[]> {
       const { eventId, beforeId, limit } = page;
-      if ((await findEndpoint(databases[tenant.mode], { tenantId: tenant.id, id })) === undefined)
-        throw notFound();
+      const { tenantId } = await existing(tenant, id);
       if (eventId !== null) {
         const ids = deliveryIdsOf(eventId);
         if (ids === undefined || beforeId !== null) return [];
-        const sought = { tenantId: tenant.id, endpointId: id, eventId, ...ids };
+        const sought = { tenantId, endpointId: id, eventId, ...ids };
         const delivery = await queue.findOfEvent(databases[tenant.mode], sought);
         return delivery === undefined ? [] : [delivery];
       }
-      const filter = { tenantId: tenant.id, endpointId: id, limit };
+      const filter = { tenantId, endpointId: id, limit };
       return queue.list(databases[tenant.mode], beforeId === null ? filter : { ...filter, beforeId });
     },
 
