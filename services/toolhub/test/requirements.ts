@@ -220,7 +220,7 @@ export const requirements: readonly Requirement[] = [
   },
   {
     id: 'TH-7.20',
-    text: 'An operator makes and changes plans: limits hold at once, prices from the next month on, and it is audited.',
+    text: 'An operator makes and changes plans: limits hold at once, prices, and that calls go on at one, from the next month on, and it is audited.',
   },
   { id: 'TH-7.16', text: 'An invoice waits as open until the address is verified.' },
   { id: 'TH-7.21', text: 'An account that is closed is invoiced for what it owes.' },

@@ -28,7 +28,7 @@ export const admin = {
   stops: 'Calls stop',
   perThousand: (amount: string) => `${amount} per 1,000`,
   plansLead:
-    'Where calls stop holds at once; prices, and what is included before calls cost, reach customers with their next month. Give one of them another plan under Customers.',
+    'Where calls stop holds at once; prices, what is included before calls cost, and that calls go on at a price where they stopped, reach customers with their next month. Give one of them another plan under Customers.',
   newPlan: 'Make a plan',
   editPlan: 'Change',
   savePlanTerms: 'Save the plan',

@@ -25,7 +25,7 @@ const isChangedIn = (month: string) => `s.updated_at >= ${startOf(month)}`;
 
 /** What plans cost and gave, from when until when; moments by milliseconds, as invoices compare them. */
 const TERMS = `(
-  select plan, included_calls, price_cents, overage_cents_per_1000,
+  select plan, included_calls, price_cents, overage_cents_per_1000, hard_stop,
     case when row_number() over versions = 1 then '-infinity' else date_trunc('milliseconds', effective_at) end as since,
     coalesce(date_trunc('milliseconds', lead(effective_at) over versions), 'infinity') as until
   from plan_terms window versions as (partition by plan order by effective_at)
@@ -56,13 +56,18 @@ left join ${TERMS} t on t.plan = p.id and t.since <= ${heldAt} and t.until > ${h
 /** What the invoice counts as included, which for a plan that goes on at a price is what the customer is shown. */
 export const includedCalls = 'coalesce(t.included_calls, p.included_calls)';
 
+/** Whether an operator has made the plan go on at a price, which the invoice cannot charge before the terms of the month have one. */
+const goesOnUnpriced = '(t.hard_stop and p.overage_cents_per_1000 > 0)';
+
 /**
  * Where the gate closes by what `joinPlan` gives; null where it never does. A plan that stops does so at its own limit, also when
- * an operator has changed that since. The cap is measured by the terms of the invoice; in a month with several plans something
+ * an operator has changed that since; one that stopped, and goes on for who takes it now, at the larger of both limits. The cap is measured by the terms of the invoice; in a month with several plans something
  * was reckoned, and it closes there where that is less.
  */
 export const stopAt = ({ day }: Pick<SqlMoment, 'day'>) => `least(
-  calls_stop_at(s.monthly_calls, null, p.hard_stop, p.included_calls, p.price_cents, p.overage_cents_per_1000),
+  calls_stop_at(s.monthly_calls, null, p.hard_stop or ${goesOnUnpriced},
+    case when p.hard_stop then p.included_calls else greatest(p.included_calls, t.included_calls) end,
+    p.price_cents, p.overage_cents_per_1000),
   calls_stop_at(null, s.spend_cap_cents, false, t.included_calls, t.price_cents, t.overage_cents_per_1000),
   case when ${isReckoned(day)} and s.reckoned_plan is not null and s.reckoned_cents_per_1000 > 0
     then s.reckoned_free_calls + greatest(s.spend_cap_cents * 1000 - s.reckoned_millicents, 0) / s.reckoned_cents_per_1000

@@ -1,7 +1,7 @@
 // What an operator's edit of a plan does to the customers who have it: to their gate, to what they are shown, and to their invoice.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Plan } from './plan.ts';
-import { createPlanRig, type PlanRig } from './test/plan-rig.ts';
+import { call, createPlanRig, type PlanRig } from './test/plan-rig.ts';
 
 const MIDMONTH = new Date('2026-10-10T12:00:00Z');
 const STATEMENTS = [
@@ -22,6 +22,13 @@ beforeEach(() => {
 afterAll(async () => {
   await rig?.close();
   expect(rig?.failures).toEqual([]);
+});
+
+test('of plans that were never edited it is known whether they stop', async () => {
+  const { rows } = await rig.database.query<{ plan: string }>(
+    'select plan from plan_terms where hard_stop is not distinct from (select p.hard_stop from plans p where p.id = plan_terms.plan) order by 1',
+  );
+  expect(rows.map(({ plan }) => plan)).toEqual(['free', 'scale', 'starter']);
 });
 
 describe.each(STATEMENTS)('with the statements for %s', (_name, index) => {
@@ -109,6 +116,44 @@ describe.each(STATEMENTS)('with the statements for %s', (_name, index) => {
       expect(await service().planState(id)).toMatchObject({ limit: 1_000, stopsAtLimit: true, used: 900 });
       expect(await rig.invoiced(id, team().id)).toEqual({ total: 9_900, overage: 0 });
       expect((await service().plans()).find(({ id: plan }) => plan === team().id)).toEqual(team());
+    });
+
+    test('[TH-7.20] stops until the month is over where it is made to go on, since its invoice charges nothing for going on', async () => {
+      await rig.editPlan(service(), team(), new Date(0));
+      const [before, after] = [await rig.newCustomer(team().id), await rig.newCustomer('free')];
+      await rig.editPlan(service(), team({ hardStop: false }));
+      expect(await service().planState(before)).toMatchObject({ limit: 5, stopsAtLimit: true });
+      expect(await call(service(), before, 8)).toBe(5);
+      expect(await rig.invoiced(before, team().id)).toEqual({ total: 9_900, overage: 0 });
+      rig.clock.now = new Date(MIDMONTH.getTime() + 1_000);
+      await service().changePlan(after, { plan: team().id });
+      expect(await call(service(), after, 8)).toBe(8);
+      expect((await rig.invoiced(after, team().id)).overage).toBe(3 * 50);
+      rig.clock.now = new Date('2026-11-01T00:00:00Z');
+      expect(await service().planState(before)).toMatchObject({ limit: 5, stopsAtLimit: false });
+      expect(await call(service(), before, 8)).toBe(8);
+      expect((await rig.invoiced(before, team().id)).overage).toBe(3 * 50);
+    });
+
+    test.each([
+      ['fewer', 3, 5],
+      ['more', 7, 7],
+    ])(
+      '[TH-7.20] made to go on beyond %s calls, it stops at the larger number',
+      async (_which, includedCalls, limit) => {
+        await rig.editPlan(service(), team(), new Date(0));
+        const id = await rig.newCustomer(team().id);
+        await rig.editPlan(service(), team({ hardStop: false, includedCalls }));
+        expect(await service().planState(id)).toMatchObject({ limit, stopsAtLimit: true });
+        expect(await call(service(), id, 9)).toBe(limit);
+      },
+    );
+
+    test('[TH-7.20] goes on at once where that costs nothing', async () => {
+      await rig.editPlan(service(), team(), new Date(0));
+      const id = await rig.newCustomer(team().id);
+      await rig.editPlan(service(), team({ hardStop: false, overageCentsPer1000: 0 }));
+      expect(await call(service(), id, 8)).toBe(8);
     });
   });
 });

@@ -193,7 +193,7 @@ function registerPlanEditing(routes: ToolhubRoutes, { billing }: BillingRoutesDe
         tags: ['Admin'],
         summary: 'Make a plan, or change one',
         description:
-          'A plan that is not there yet is added at the end of the list. Where calls stop holds at once. What reaches customers of the plan with their next month is what they pay: the price, what calls beyond cost, and how many are included where they do not stop; their quota and their spend cap go by the same. Invoices that were made stay as they are.',
+          'A plan that is not there yet is added at the end of the list. Where calls stop holds at once. What reaches customers of the plan with their next month is what they pay: the price, what calls beyond cost, and how many are included where they do not stop. A plan that stopped goes on at a price from then on, too; their quota and their spend cap go by the same. Invoices that were made stay as they are.',
         params: Type.Object({
           id: Type.String({
             pattern: '^[a-z][a-z0-9_-]{0,39}$',

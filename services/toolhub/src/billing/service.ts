@@ -25,7 +25,7 @@ import { createRollups, type Rollups } from './usage/rollups.ts';
 export interface BillingService {
   readonly meter: Meter;
   plans(): Promise<Plan[]>;
-  /** Makes the plan, or changes it: where it stops at once, what is paid and included from everybody's next month on. */
+  /** Makes the plan, or changes it: where it stops at once; what is paid and included, and that it goes on at a price, from everybody's next month on. */
   editPlan(plan: Plan): Promise<Plan>;
   planState(customerId: string): Promise<PlanState>;
   /** `undefined` leaves the cap as it is, null takes it away. */

@@ -51,13 +51,14 @@ export async function putPlan(tx: Queryable, plan: Plan): Promise<void> {
 /** What the plan costs and gives from now on; the terms that held before stay. Beyond a plan that stops nothing is charged. */
 async function putTerms(tx: Queryable, plan: Plan): Promise<void> {
   await tx.query(
-    `insert into plan_terms (plan, effective_at, name, price_cents, included_calls, overage_cents_per_1000)
-     values ($1, statement_timestamp(), $2, $3, $4, $5)
+    `insert into plan_terms (plan, effective_at, name, price_cents, included_calls, overage_cents_per_1000, hard_stop)
+     values ($1, statement_timestamp(), $2, $3, $4, $5, $6)
      on conflict (plan, effective_at) do update set name = excluded.name, price_cents = excluded.price_cents,
-       included_calls = excluded.included_calls, overage_cents_per_1000 = excluded.overage_cents_per_1000`,
+       included_calls = excluded.included_calls, overage_cents_per_1000 = excluded.overage_cents_per_1000,
+       hard_stop = excluded.hard_stop`,
     [
       ...[plan.id, plan.name, plan.priceCents, plan.includedCalls],
-      plan.hardStop ? 0 : plan.overageCentsPer1000,
+      ...[plan.hardStop ? 0 : plan.overageCentsPer1000, plan.hardStop],
     ],
   );
 }

@@ -94,13 +94,20 @@ export class CapModel {
   }
 
   #allowsAfter(calls: readonly number[]): boolean {
-    const { hardStop, includedCalls } = this.present;
-    const limit = this.monthlyCalls ?? (hardStop ? includedCalls : Number.POSITIVE_INFINITY);
+    const limit = this.monthlyCalls ?? this.#stopsAt();
     if (calls.length >= Math.min(limit, this.#presentCap())) return false;
     const before = this.#priceOf(calls);
     const after = this.#priceOf([...calls, dayStart(this.#now())]);
     if (after === before || this.capCents === null) return true;
     return this.#plansCents() * 1000 + after <= this.capCents * 1000;
+  }
+
+  /** At the present number, at once; what was made to go on at a price stops until the month is priced so. */
+  #stopsAt(): number {
+    if (this.present.hardStop) return this.present.includedCalls;
+    if (this.#terms.hardStop && this.present.overageCentsPer1000 > 0)
+      return Math.max(this.#terms.includedCalls, this.present.includedCalls);
+    return Number.POSITIVE_INFINITY;
   }
 
   /** What the cap would allow if the month had had the present plan alone: its limit holds at once. */
