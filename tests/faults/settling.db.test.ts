@@ -330,10 +330,15 @@ describe('where the server of one customer is away for longer than callers wait'
     return { reached: reached.promise, release: released.resolve };
   }
 
+  /** Of a list the first server knows no tenant, by whom it could tell which of the others to ask. */
+  const goesToAll = (text: string) => text.includes('unnest(') && !text.includes('($1::text[])[1]');
+
   function newPartlyMeter(unreachable: string): Meter {
     [fault, told] = [null, []];
-    const refuse = async (values: readonly unknown[] = []) => {
-      if (fault === null || values[0] !== unreachable) return;
+    const refuse = async (statement: string | { text: string }, values: readonly unknown[] = []) => {
+      const text = typeof statement === 'string' ? statement : statement.text;
+      const isReached = goesToAll(text) || [values[0]].flat().includes(unreachable);
+      if (fault === null || !isReached) return;
       const hang = hanging;
       hanging = undefined;
       await hang?.();
@@ -345,7 +350,7 @@ describe('where the server of one customer is away for longer than callers wait'
       transaction: (work, options) =>
         over.transaction((tx) => {
           const query: typeof tx.query = async (statement, values) => {
-            await refuse(values);
+            await refuse(statement, values);
             return tx.query(statement, values);
           };
           return work({ ...tx, query });
@@ -374,6 +379,29 @@ describe('where the server of one customer is away for longer than callers wait'
     expect(await counted()).toEqual(RESERVED);
     fault = null;
     await expect.poll(() => counted()).toEqual(ONCE);
+  });
+
+  test('[TH-5.9] what becomes of the keys of others is stored meanwhile', async () => {
+    const meter = newPartlyMeter(customerId);
+    const claim = (key: string) =>
+      createIdempotency({
+        ...{ database: spread(db.database), holder: meter.holder, newId, waitMs: 0 },
+        onError: (error) => void failures.push(error),
+      }).claim({
+        ...{ customerId: 'internal', tool: 'zeta_send_note', key, args: {} },
+        signal: new AbortController().signal,
+      });
+    const [done, freed] = [await claim('done'), await claim('freed')];
+    if (done.kind !== 'claimed' || freed.kind !== 'claimed') throw new Error('nobody else has the keys');
+    fault = 'XX000';
+    await Promise.all([
+      meter.settle({ ...internal('zeta_send_note'), alongside: done.ending('{"content":[]}') }),
+      meter.settle({ ...internal('zeta_send_note'), alongside: freed.ending(null) }),
+    ]);
+    const kinds = [(await claim('done')).kind, (await claim('freed')).kind];
+    fault = null;
+    expect(kinds).toEqual(['replay', 'claimed']);
+    expect(told).toEqual([]);
   });
 
   test('[TH-7.7] what it then refuses is written apart from what was to be counted with it', async () => {

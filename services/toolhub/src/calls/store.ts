@@ -1,4 +1,4 @@
-import type { Queryable } from '@libs/db';
+import { type Queryable, queryByTenant, tenantStatement } from '@libs/db';
 
 export interface KeyedCall {
   /** `internal` and the session's name for sessions that belong to no customer. */
@@ -93,30 +93,40 @@ export async function storeResults(
   db: Queryable,
   calls: readonly (Claim & { result: string })[],
 ): Promise<void> {
-  await db.query(
-    {
-      name: 'mcp.store_results',
-      text: `update idempotent_calls c set result = done.result
-             from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
-               as done (customer_id, tool, key, holder, claim, result)
-             where c.customer_id = done.customer_id and c.tool = done.tool and c.key = done.key
-               and c.holder = done.holder and c.claim = done.claim and c.result is null`,
-    },
-    [...claimColumns(calls), calls.map(({ result }) => result)],
-  );
+  await queryByTenant(db, STORE_RESULTS, byTenant(calls), (some) => [
+    ...claimColumns(some),
+    some.map(({ result }) => result),
+  ]);
 }
+
+const STORE_RESULTS = tenantStatement(
+  'mcp.store_results',
+  (customer) => `update idempotent_calls c set result = done.result
+    from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
+      as done (customer_id, tool, key, holder, claim, result)
+    where c.customer_id = ${customer} and c.tool = done.tool and c.key = done.key
+      and c.holder = done.holder and c.claim = done.claim and c.result is null`,
+  'done.customer_id',
+);
 
 /** Frees the keys of calls that certainly did nothing; how many of them were still taken. */
 export async function deleteIntents(db: Queryable, claims: readonly Claim[]): Promise<number> {
-  const { rowCount } = await db.query(
-    `delete from idempotent_calls c
-     using unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
-       as gone (customer_id, tool, key, holder, claim)
-     where c.customer_id = gone.customer_id and c.tool = gone.tool and c.key = gone.key
-       and c.holder = gone.holder and c.claim = gone.claim and c.result is null`,
-    claimColumns(claims),
-  );
-  return rowCount;
+  return (await queryByTenant(db, DELETE_INTENTS, byTenant(claims), claimColumns)).length;
+}
+
+const DELETE_INTENTS = tenantStatement(
+  'mcp.delete_intents',
+  (customer) => `delete from idempotent_calls c
+    using unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
+      as gone (customer_id, tool, key, holder, claim)
+    where c.customer_id = ${customer} and c.tool = gone.tool and c.key = gone.key
+      and c.holder = gone.holder and c.claim = gone.claim and c.result is null
+    returning c.key`,
+  'gone.customer_id',
+);
+
+function byTenant<Call extends Claim>(calls: readonly Call[]): (Call & { tenantId: string })[] {
+  return calls.map((call) => ({ ...call, tenantId: call.customerId }));
 }
 
 function claimColumns(claims: readonly Claim[]): string[][] {
