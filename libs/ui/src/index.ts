@@ -10,6 +10,7 @@ export {
 export { type StreamListener, type StreamMessage, useEventStream } from './api/event-stream.ts';
 export { oneByOne } from './api/one-by-one.ts';
 export { ApiError, ConnectionLost, isApiError } from './api/problem.ts';
+export { useReading } from './api/reading.ts';
 export { NotFoundPage } from './app/error-page.tsx';
 export { createPages, page } from './app/pages.tsx';
 export { startApp } from './app/start-app.tsx';

@@ -11,6 +11,15 @@ import { heading, panel, STEP_MS } from './steps.ts';
 const SLOW_MACHINE_MS = 60_000;
 /** How many entries of the log one question looks at (`services/toolhub/src/audit/store.ts`). */
 const LOOKED_AT_MAX = 10_000;
+/** The longest that a page waits before it asks again for what it could not read. */
+const AGAIN_MS_MAX = 60_000;
+const AWAY = {
+  ...{ status: 503, contentType: 'application/problem+json' },
+  body: JSON.stringify({
+    ...{ type: 'about:blank', title: 'Unavailable', status: 503, code: 'unavailable' },
+    ...{ detail: 'Away for a moment.', request_id: 'req_1' },
+  }),
+};
 
 export function testStayingTrue(running: () => Running): void {
   async function openAs(account: Account, options: BrowserContextOptions = {}): Promise<Page> {
@@ -110,6 +119,48 @@ export function testStayingTrue(running: () => Running): void {
     await page.getByRole('button', { name: 'Look further' }).click();
     await page.getByRole('cell', { name: 'Account made' }).waitFor();
     await page.context().close();
+  });
+
+  test('what could not be read at first is said for as long as that is so, and comes by itself', {
+    timeout: SLOW_MACHINE_MS,
+  }, async () => {
+    const { hub } = running();
+    const account = await signUp(hub.url);
+    for (const [path, asked, comes] of [
+      // A list that follows what happens, an object, and who is there at all.
+      ['/audit', /\/api\/audit(\?|$)/, 'Account made'],
+      ['/billing', /\/api\/billing-details$/, 'Company'],
+      ['/settings', /\/api\/me$/, 'Profile'],
+    ] as const) {
+      const page = await openAs(account);
+      await page.clock.install();
+      const secondTry = Promise.withResolvers<void>();
+      let tries = 0;
+      await page.route(asked, async (route) => {
+        tries += 1;
+        if (tries > 2) return route.continue();
+        if (tries === 2) await secondTry.promise;
+        return route.fulfill(AWAY);
+      });
+      await page.goto(path);
+      const problem = page.getByRole('alert').filter({ hasText: 'Away for a moment.' }).first();
+      await problem.evaluate((alert) => alert.setAttribute('data-first', ''));
+      await page.clock.fastForward(AGAIN_MS_MAX);
+      await expect.poll(() => tries).toBe(2);
+      // Neither gone nor said anew while it is asked again, with the button that somebody may be at.
+      await problem.getByRole('button', { name: 'Try again' }).focus();
+      expect(await page.locator('[data-first]').count(), path).toBe(1);
+      secondTry.resolve();
+      await expect
+        .poll(async () => {
+          await page.clock.fastForward(AGAIN_MS_MAX);
+          return tries;
+        })
+        .toBeGreaterThan(2);
+      await page.getByText(comes).first().waitFor();
+      expect(await problem.count(), path).toBe(0);
+      await page.context().close();
+    }
   });
 
   test('[TH-11.23] what was called elsewhere is counted without a reload', {

@@ -1,8 +1,9 @@
-import { keepPreviousData, type QueryClient, type UseQueryResult, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, type QueryClient, type UseQueryResult } from '@tanstack/react-query';
 import type { ListPage } from '../table/query-table.tsx';
 import type { Client, Query } from './client.ts';
 import { ApiError } from './problem.ts';
 import { createQueryClient } from './query-client.ts';
+import { type FollowMs, useReading } from './reading.ts';
 
 export interface ListOptions<Row> {
   enabled?: boolean;
@@ -14,7 +15,7 @@ interface ObjectOptions<Value> {
   query?: Query;
   enabled?: boolean;
   /** As of lists; a number where it is the same whatever was read. */
-  refetchMs?: number | ((value: Value) => number | false);
+  refetchMs?: FollowMs<Value>;
 }
 
 export interface Api {
@@ -40,24 +41,20 @@ export function createApi(client: Client): Api {
     queryClient,
     useObject: <Value>(path: string, { query = {}, enabled = true, refetchMs }: ObjectOptions<Value> = {}) =>
       withoutGone(
-        useQuery({
+        useReading({
           queryKey: [path, query],
           queryFn: ({ signal }) => client.get<Value>(path, { query, signal }),
           enabled,
-          refetchInterval: ({ state }) => {
-            if (typeof refetchMs !== 'function') return refetchMs ?? false;
-            return state.data === undefined ? false : refetchMs(state.data);
-          },
+          refetchMs,
         }),
       ),
     useList: <Row>(path: string, query: Query = {}, { enabled = true, refetchMs }: ListOptions<Row> = {}) =>
-      useQuery({
+      useReading({
         queryKey: [path, query],
         queryFn: ({ signal }) => client.get<ListPage<Row>>(path, { query, signal }),
         placeholderData: keepPreviousData,
         enabled,
-        refetchInterval: ({ state }) =>
-          state.data === undefined || refetchMs === undefined ? false : refetchMs(state.data),
+        refetchMs,
       }),
     async refresh(...paths) {
       const changed = {

@@ -1,6 +1,7 @@
-import { Alert, Button, Stack, Text } from '@mantine/core';
+import { Alert, Stack, Text } from '@mantine/core';
 import { ApiError, ConnectionLost } from '../api/problem.ts';
 import { texts } from '../texts.ts';
+import { ActionButton } from './action-button.tsx';
 import { CopyText } from './copy.tsx';
 import { Empty } from './empty.tsx';
 import { ToStart } from './to-start.tsx';
@@ -8,7 +9,7 @@ import { ToStart } from './to-start.tsx';
 /** Why something could not be shown, at the place where it would be. */
 export function ProblemView(props: {
   error: unknown;
-  retry?: () => void;
+  retry?: () => Promise<unknown>;
   /** In place of the server's words, where those are for programs. */
   words?: string | undefined;
 }) {
@@ -26,11 +27,7 @@ export function ProblemView(props: {
             {texts.requestId}: <CopyText text={error.requestId} label={texts.requestId} />
           </Text>
         ) : null}
-        {retry === undefined ? null : (
-          <Button size="xs" variant="default" onClick={retry}>
-            {texts.retry}
-          </Button>
-        )}
+        {retry === undefined ? null : <ActionButton onAct={() => retry()}>{texts.retry}</ActionButton>}
       </Stack>
     </Alert>
   );

@@ -21,6 +21,6 @@ export function Loading() {
 export function QueryView<Data>(props: { query: UseQueryResult<Data>; children: (data: Data) => ReactNode }) {
   const { query } = props;
   if (query.data !== undefined) return props.children(query.data);
-  if (query.isError) return <ProblemView error={query.error} retry={() => void query.refetch()} />;
+  if (query.isError) return <ProblemView error={query.error} retry={query.refetch} />;
   return <Loading />;
 }

@@ -20,6 +20,6 @@ export function QueryTable<Row>(props: {
 }) {
   const { query, ...table } = props;
   if (query.isError && query.data === undefined)
-    return <ProblemView error={query.error} retry={() => void query.refetch()} />;
+    return <ProblemView error={query.error} retry={query.refetch} />;
   return <DataTable {...table} rows={query.data?.data} />;
 }

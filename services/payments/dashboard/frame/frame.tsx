@@ -71,11 +71,7 @@ export function Frame() {
   if (session.data === undefined) {
     return (
       <Container size="sm" py="xl" component="main">
-        {session.isError ? (
-          <ProblemView error={session.error} retry={() => void session.refetch()} />
-        ) : (
-          <Loading />
-        )}
+        {session.isError ? <ProblemView error={session.error} retry={session.refetch} /> : <Loading />}
       </Container>
     );
   }

@@ -42,7 +42,7 @@ export function HealthTab() {
       }
     >
       {query.isError ? (
-        <ProblemView error={query.error} retry={() => void query.refetch()} />
+        <ProblemView error={query.error} retry={query.refetch} />
       ) : (
         <DataTable
           label={words.tabs.health}

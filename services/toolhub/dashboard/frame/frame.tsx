@@ -51,7 +51,7 @@ export function Frame() {
   }
   return (
     <Container size="sm" py="xl" component="main">
-      {me.isError ? <ProblemView error={me.error} retry={() => void me.refetch()} /> : <Loading />}
+      {me.isError ? <ProblemView error={me.error} retry={me.refetch} /> : <Loading />}
     </Container>
   );
 }

@@ -20,7 +20,7 @@ export function StartPage() {
   if (me.data === undefined) {
     return (
       <Container size="sm" py="xl" component="main">
-        <ProblemView error={me.error} retry={() => void me.refetch()} />
+        <ProblemView error={me.error} retry={me.refetch} />
       </Container>
     );
   }

@@ -1,5 +1,4 @@
-import { isApiError } from '@libs/ui';
-import { useQuery } from '@tanstack/react-query';
+import { isApiError, useReading } from '@libs/ui';
 import { client, queryClient } from '../api/client.ts';
 
 export const ME_PATH = '/api/me';
@@ -19,7 +18,7 @@ export interface Me {
 
 /** Null for a visitor, which is no error: the front page must not go blank whenever it is asked for again. */
 export function useMe() {
-  return useQuery({
+  return useReading({
     queryKey: [ME_PATH, {}],
     queryFn: async ({ signal }): Promise<Me | null> => {
       const me = await readMe(signal);

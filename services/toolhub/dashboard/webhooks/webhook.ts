@@ -1,5 +1,4 @@
-import { isApiError } from '@libs/ui';
-import { useQuery } from '@tanstack/react-query';
+import { isApiError, useReading } from '@libs/ui';
 import { client } from '../api/client.ts';
 
 export interface Attempt {
@@ -48,7 +47,7 @@ export const DEAD_LETTERS_PATH = '/api/webhooks/dlq';
 
 /** Null where none is set up, which is no error. */
 export function useWebhook() {
-  return useQuery({
+  return useReading({
     queryKey: [CONFIG_PATH, {}],
     queryFn: async ({ signal }): Promise<Webhook | null> => {
       try {

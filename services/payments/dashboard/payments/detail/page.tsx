@@ -37,7 +37,7 @@ export function PaymentPage() {
   if (query.isError && query.data === undefined)
     return (
       <Page title={texts.payments.id}>
-        <ProblemView error={query.error} retry={() => void query.refetch()} />
+        <ProblemView error={query.error} retry={query.refetch} />
       </Page>
     );
   if (query.data === undefined)
