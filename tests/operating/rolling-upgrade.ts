@@ -88,7 +88,8 @@ export async function openUpgrade({ service, commit, env }: UpgradeOptions): Pro
       }
       await sleep(STEP_MS);
       await load.stop();
-      expect(await migrations()).toBeGreaterThan(before);
+      // The commit that is chosen here lies before a migration; one that somebody names may differ in code alone.
+      if (process.env.UPGRADE_FROM === undefined) expect(await migrations()).toBeGreaterThan(before);
       expect(load.failures).toEqual([]);
       expect(load.promised.length).toBeGreaterThan(20);
       return { load, url: urls[0] as string };
