@@ -10,7 +10,7 @@ export type { Batcher, BatcherOptions, EndedBatch, Outcome, Verdict } from './ba
 export { createBatcher, isRefusedData, outcomesOf } from './batching/batcher.ts';
 export { patienceAmongProcesses } from './batching/patience.ts';
 export { type ChangeHandler, type Changes, openChanges } from './changes.ts';
-export { isAwayFrom, isDatabaseAway } from './connection/away.ts';
+export { isAwayFrom, isDatabaseAway, isTenantAway } from './connection/away.ts';
 export {
   type ConnectionOptions,
   connectionSettings,

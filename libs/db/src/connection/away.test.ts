@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isAwayFrom, isDatabaseAway } from './away.ts';
+import { isAwayFrom, isDatabaseAway, isTenantAway } from './away.ts';
 
 const failure = (message: string, code?: string) => Object.assign(new Error(message), code ? { code } : {});
 
@@ -44,4 +44,19 @@ test('where tables are spread, a server that another cannot reach is away, too',
   expect(isAwayFrom({ isSpread: false }, unreachable)).toBe(false);
   expect(isAwayFrom({ isSpread: false }, failure('read ECONNRESET', 'ECONNRESET'))).toBe(true);
   expect(isAwayFrom({ isSpread: true }, undefined)).toBe(false);
+});
+
+const stopping = failure('terminating connection due to administrator command', '57P01');
+test.each([
+  [failure('failure on connection marked as essential', 'XX000'), true],
+  [failure('connection to the remote node toolhub@10.0.0.2:5432 failed', '08006'), true],
+  [Object.assign(stopping, { where: 'while executing command on 10.0.0.2:5432' }), true],
+  [failure('terminating connection due to administrator command', '57P01'), false],
+  [failure('server conn crashed?', '08P01'), false],
+  [failure('Connection terminated unexpectedly'), false],
+  [failure('read ECONNRESET', 'ECONNRESET'), false],
+  [undefined, false],
+])('it is told from the first one, which our own connection leads to: %s', (error, isIt) => {
+  expect(isTenantAway({ isSpread: true }, error)).toBe(isIt);
+  expect(isTenantAway({ isSpread: false }, error)).toBe(false);
 });

@@ -28,10 +28,20 @@ export function isDatabaseAway(error: unknown): boolean {
 /** What Citus says, where tables are spread, when a tenant's server is away. */
 const SPREAD_AWAY_CODE = 'XX000';
 
-/** The same for statements on a tenant's tables, whose server may be away alone. */
+/** It gives on the codes of a connection that broke between two servers, too, and says in words whose that was. */
+const BETWEEN_SERVERS = /^connection to the remote node /;
+const AT_ANOTHER_SERVER = /\bwhile executing command on /;
+
+/** Whether the server of a tenant is away alone: the one that the statement was sent to is there, and said so. */
+export function isTenantAway(db: { readonly isSpread?: boolean }, error: unknown): boolean {
+  if (db.isSpread !== true || !(error instanceof Error)) return false;
+  const { code, where } = error as { code?: unknown; where?: unknown };
+  if (code === SPREAD_AWAY_CODE) return true;
+  const isBetween = BETWEEN_SERVERS.test(error.message) || AT_ANOTHER_SERVER.test(String(where ?? ''));
+  return isBetween && isDatabaseAway(error);
+}
+
+/** Whether the database is away, or the server of a tenant alone. */
 export function isAwayFrom(db: { readonly isSpread?: boolean }, error: unknown): boolean {
-  return (
-    isDatabaseAway(error) ||
-    (db.isSpread === true && (error as { code?: unknown })?.code === SPREAD_AWAY_CODE)
-  );
+  return isDatabaseAway(error) || isTenantAway(db, error);
 }

@@ -2,8 +2,8 @@ import {
   createBatcher,
   type Database,
   isAwayFrom,
-  isDatabaseAway,
   isRefusedData,
+  isTenantAway,
   type Outcome,
 } from '@libs/db';
 import type { NewId } from '@libs/seal';
@@ -141,7 +141,7 @@ export function createSettling(deps: SettlingDependencies): Settling {
    * first, so that whatever became of it counts nothing any more; false where that cannot be done now.
    */
   async function isPutOffApart(batch: NumberedBatch, error: unknown): Promise<boolean> {
-    if (batch.customerId !== null || isDatabaseAway(error) || !isAwayFrom(database, error)) return false;
+    if (batch.customerId !== null || !isTenantAway(database, error)) return false;
     try {
       const unused = await settleUnits(database, { ...batch.counts, settled: [], usage: [] });
       if (unused !== null) putOffApart(batch.items);
