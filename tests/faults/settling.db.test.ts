@@ -338,8 +338,9 @@ describe('where the server of one customer is away for longer than callers wait'
     ],
   ]);
 
-  /** Of a list the first server knows no tenant, by whom it could tell which of the others to ask. */
-  const goesToAll = (text: string) => text.includes('unnest(') && !text.includes('($1::text[])[1]');
+  /** Of a list, and of what is looked up within a join, the first server knows no tenant, by whom it could tell which of the others to ask. */
+  const goesToAll = (text: string) =>
+    (text.includes('unnest(') && !text.includes('($1::text[])[1]')) || text.includes('d.customer_id = c.id');
 
   function newPartlyMeter(unreachable: string): Meter {
     [fault, told] = [null, []];
@@ -387,6 +388,16 @@ describe('where the server of one customer is away for longer than callers wait'
     expect(await counted()).toEqual(RESERVED);
     fault = null;
     await expect.poll(() => counted()).toEqual(ONCE);
+  });
+
+  test('[TH-7.2] calls of others pass the gate, and are counted, meanwhile', async () => {
+    const meter = newPartlyMeter('cus_elsewhere');
+    fault = 'XX000';
+    await meter.settle({ ...kept(), reservation: await reserve(meter) });
+    const meanwhile = await counted();
+    fault = null;
+    expect(meanwhile).toEqual(ONCE);
+    expect(told).toEqual([]);
   });
 
   test('[TH-5.9] what becomes of the keys of others is stored meanwhile', async () => {

@@ -31,9 +31,9 @@ const TERMS = `(
   from plan_terms window versions as (partition by plan order by effective_at)
 )`;
 
-/** When the customer (c) took the plan, which matters where the settings (s) were changed in the month. */
-const takenAt = (month: string) => `case when ${isChangedIn(month)} then (
-  select max(d.at) from plan_changes d where d.customer_id = c.id and d.plan <> d.previous_plan
+/** When the customer took the plan, which matters where the settings (s) were changed in the month. */
+const takenAt = (month: string, customer: string) => `case when ${isChangedIn(month)} then (
+  select max(d.at) from plan_changes d where d.customer_id = ${customer} and d.plan <> d.previous_plan
 ) end`;
 
 /** The same for all customers: spread tables give it to many of them in no other way. */
@@ -41,12 +41,23 @@ const TAKEN = `left join (
   select customer_id, max(at) as taken_at from plan_changes where plan <> previous_plan group by customer_id
 ) d on d.customer_id = c.id`;
 
+interface OfWhom {
+  /** The customer's id, where it is the only one: by it, and not by that of a row, spread tables are asked on one server. */
+  customer?: string;
+  /** Of many customers, and the tables are spread. */
+  isSpreadList?: boolean | undefined;
+}
+
 /**
  * The plan (p) of a customer (c), the settings (s), and the terms (t) by which the month under that plan is priced: as in
  * `invoices/prices/timeline.ts` those that held when the customer took it, at the earliest when the month began.
  */
-export function joinPlan({ month }: Pick<SqlMoment, 'month'>, isSpreadList = false): string {
-  const heldAt = `greatest(${startOf(month)}, ${isSpreadList ? 'd.taken_at' : takenAt(month)})`;
+export function joinPlan(
+  { month }: Pick<SqlMoment, 'month'>,
+  { customer = 'c.id', isSpreadList = false }: OfWhom = {},
+): string {
+  const taken = isSpreadList ? 'd.taken_at' : takenAt(month, customer);
+  const heldAt = `greatest(${startOf(month)}, ${taken})`;
   return `
 join plans p on p.id = c.plan
 left join billing_settings s on s.customer_id = c.id ${isSpreadList ? TAKEN : ''}
@@ -82,11 +93,11 @@ export const isUnreckoned = ({ month, day }: SqlMoment) => `(
 const ofCounter: SqlMoment = { month: 'n.month', day: 'n.month' };
 
 /** Counters of months, each with what it is measured against; that is 0, and nothing is told, until it is reckoned. */
-export const counterStates = (counters: 'counted' | 'usage_counters', isSpreadList = false) => `
+export const counterStates = (counters: 'counted' | 'usage_counters', whom: OfWhom = {}) => `
 select n.customer_id, n.month, n.kept, n.notified_percent, n.notified_limit,
   case when ${isUnreckoned(ofCounter)} then 0 else coalesce(${stopAt(ofCounter)}, ${includedCalls}) end as "limit"
 from ${counters} n
-join customers c on c.id = n.customer_id ${joinPlan(ofCounter, isSpreadList)}`;
+join customers c on c.id = n.customer_id ${joinPlan(ofCounter, whom)}`;
 
 export interface CounterRow {
   customer_id: string;
@@ -113,7 +124,7 @@ export async function findCounter(
   counter: { customerId: string; month: string },
 ): Promise<CounterState | null> {
   const { rows } = await tx.query<CounterRow>(
-    `${counterStates('usage_counters')} where n.customer_id = $1 and n.month = $2`,
+    `${counterStates('usage_counters', { customer: '$1' })} where n.customer_id = $1 and n.month = $2`,
     [counter.customerId, counter.month],
   );
   return rows[0] === undefined ? null : fromCounterRow(rows[0]);
@@ -125,7 +136,7 @@ export async function listUntoldCounters(
   query: { month: string; thresholds: readonly number[]; limit: number },
 ): Promise<CounterState[]> {
   const { rows } = await db.query<CounterRow>(
-    `select * from (${counterStates('usage_counters', db.isSpread)} where n.month = $1 and n.kept > 0) as counters
+    `select * from (${counterStates('usage_counters', { isSpreadList: db.isSpread })} where n.month = $1 and n.kept > 0) as counters
      where "limit" > 0 and exists (
        select from unnest($2::int[]) as t (percent)
        where percent > case when notified_limit = "limit" then notified_percent else 0 end

@@ -95,7 +95,7 @@ export async function findPlanState(
       text: `select c.plan, ${includedCalls} as included_calls, u.used, s.spend_cap_cents, s.monthly_calls,
                ${stopAt({ day: '$3::date' })} as stop_at,
                ${isUnreckoned({ month: '$2::date', day: '$3::date' })} as is_unreckoned
-             from customers c ${joinPlan({ month: '$2::date' })}
+             from customers c ${joinPlan({ month: '$2::date' }, { customer: '$1' })}
              left join usage_counters u on u.customer_id = c.id and u.month = $2
              where c.id = $1`,
     },

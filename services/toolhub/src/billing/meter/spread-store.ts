@@ -57,7 +57,7 @@ async function findLimit(tx: Queryable, one: WantedUnits): Promise<LimitRow | un
       name: 'billing.limit',
       text: `select ${stopAt({ day: '$3::date' })} as stop_at,
                ${isUnreckoned({ month: '$2::date', day: '$3::date' })} as is_unreckoned
-             from customers c ${joinPlan({ month: '$2::date' })}
+             from customers c ${joinPlan({ month: '$2::date' }, { customer: '$1' })}
              where c.id = $1`,
     },
     [one.customerId, one.month, one.day],
