@@ -46,7 +46,6 @@ export { DataTable } from './table/data-table.tsx';
 export { ChoiceFilter, DateRangeFilter, DayFilter, FilterBar, TextFilter } from './table/filters.tsx';
 export { ListPanel, ListView } from './table/list-view.tsx';
 export { PagedTable, usePlace } from './table/paged-table.tsx';
-export { Pager } from './table/pager.tsx';
 export { type ListPage, QueryTable } from './table/query-table.tsx';
 export { type Search, type SearchState, useSearchState } from './table/search.ts';
 export { Icon, type IconName } from './theme/icons.tsx';

@@ -6,6 +6,7 @@ import { call, signUp } from '../../../services/toolhub/test/accounts.ts';
 import { ADMIN_TOKEN } from '../../../services/toolhub/test/instance.ts';
 import { openPage } from '../chromium.ts';
 import type { Running } from './rig.ts';
+import { addAuditEntries, LOOKED_AT_MAX } from './seed.ts';
 import { STEP_MS } from './steps.ts';
 
 const LONG_NAME = 'n'.repeat(60);
@@ -93,6 +94,56 @@ export function testKeyboard(running: () => Running): void {
     await page.getByLabel('Cap a month').press('Enter');
     await page.locator('input[value="$40.00"]').waitFor();
     await page.locator('h2:focus', { hasText: 'Spend cap' }).waitFor();
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  test('whoever looks further or turns the page goes on at the first row that came, or at what is said in its place', {
+    timeout: 60_000,
+  }, async () => {
+    const { hub, chromium } = running();
+    const account = await signUp(hub.url);
+    const { cookie } = account;
+    await call(`${hub.url}/api/tokens`, { cookie, body: { name: 'First' } });
+    const { body } = await call<{ data: object[] }>(`${hub.url}/api/audit`, { cookie });
+    const [name = '', value = ''] = cookie.split('=');
+    const { page, faults } = await openPage(chromium, hub.url, { viewport: DESKTOP });
+    page.setDefaultTimeout(STEP_MS);
+    await page.context().addCookies([{ name, value, url: hub.url }]);
+    const focused = () => expect.poll(() => page.evaluate<string>(FOCUSED));
+    // The last page has no next one, and the first none before it.
+    await page.goto(`/audit?limit=${body.data.length - 1}`);
+    await page.getByRole('button', { name: 'Next page' }).press('Enter');
+    await focused().toBe('Account made');
+    await page.getByRole('button', { name: 'First page' }).press('Enter');
+    await focused().toBe('Token made');
+    // Beside the fields there is nothing left to clear: the first of them has it.
+    await page.getByRole('button', { name: 'Clear filters' }).press('Enter');
+    await page
+      .locator('input:focus')
+      .and(page.getByRole('combobox', { name: 'Action' }))
+      .waitFor();
+    await addAuditEntries(hub, account, 2 * LOOKED_AT_MAX);
+    await page.goto('/audit?action=account.created');
+    const further = page.getByRole('button', { name: 'Look further' });
+    await further.press('Enter');
+    // Still nothing: the same button has it, and says so to whoever hears the page.
+    await page.waitForURL(/cursor=/);
+    const first = page.url();
+    await page.locator('button:focus:enabled', { hasText: 'Look further' }).waitFor();
+    const saidOf = await further.getAttribute('aria-describedby');
+    expect(await page.locator(`[id="${saidOf}"]`).textContent()).toContain('Nothing found so far');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.url()).not.toBe(first);
+    await focused().toBe('Account made');
+    await page.goto('/audit?action=token.revoked');
+    await further.press('Enter');
+    await page.waitForURL(/cursor=/);
+    await page.locator('button:focus:enabled', { hasText: 'Look further' }).waitFor();
+    await page.keyboard.press('Enter');
+    await focused().toContain('Nothing matches these filters');
+    await page.getByRole('button', { name: 'Clear filters' }).last().press('Enter');
+    await focused().toBe('Tool called');
     expect(faults).toEqual([]);
     await page.context().close();
   });

@@ -5,12 +5,10 @@ import { callTool } from '../../../services/toolhub/src/mcp/test/rig.ts';
 import { type Account, call, makeToken, signUp } from '../../../services/toolhub/test/accounts.ts';
 import { openPage } from '../chromium.ts';
 import type { Running } from './rig.ts';
-import { addInvoice, callMastodon, connectMastodon } from './seed.ts';
+import { addAuditEntries, addInvoice, callMastodon, connectMastodon, LOOKED_AT_MAX } from './seed.ts';
 import { heading, panel, STEP_MS } from './steps.ts';
 
 const SLOW_MACHINE_MS = 60_000;
-/** How many entries of the log one question looks at (`services/toolhub/src/audit/store.ts`). */
-const LOOKED_AT_MAX = 10_000;
 /** The longest that a page waits before it asks again for what it could not read. */
 const AGAIN_MS_MAX = 60_000;
 const AWAY = {
@@ -106,12 +104,7 @@ export function testStayingTrue(running: () => Running): void {
   }, async () => {
     const { hub } = running();
     const account = await signUp(hub.url);
-    await hub.database.database.query(
-      `insert into audit_entries (customer_id, id, at, actor_type, actor_id, action, target, outcome)
-       select $1, 'aud_7zzzzzzzzz' || lpad(n::text, 16, '0'), now(), 'customer', $1, 'tool.call', 'accounts_list', 'success'
-       from generate_series(1, $2::int) n`,
-      [account.id, LOOKED_AT_MAX],
-    );
+    await addAuditEntries(hub, account, LOOKED_AT_MAX);
     const page = await openAs(account);
     await page.goto('/audit?action=account.created');
     await page.getByText('Nothing found so far').waitFor();

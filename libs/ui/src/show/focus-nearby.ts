@@ -2,9 +2,11 @@ import { type RefObject, useCallback, useLayoutEffect, useRef } from 'react';
 
 const FOCUSABLE = 'a[href], button:not([disabled]), input:not([disabled]), [tabindex="0"]';
 
-/** As after its element has gone, or has been disabled. */
-export const isFocusNowhere = () =>
-  document.activeElement === null || document.activeElement === document.body;
+/** As after its element has gone, or has been disabled, which the browser follows only when it draws. */
+export const isFocusNowhere = () => {
+  const at = document.activeElement;
+  return at === null || at === document.body || at.matches(':disabled');
+};
 
 /**
  * What a button does may take the button itself away, as when the row that it stands in is deleted: then the keyboard goes on

@@ -1,5 +1,5 @@
 import { Button, Group, Select, TextInput } from '@mantine/core';
-import { type ReactNode, useEffect, useState } from 'react';
+import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { CalendarField } from '../form/calendar-field.tsx';
 import { texts } from '../texts.ts';
 import { dayOf, startOf } from './days.ts';
@@ -12,11 +12,20 @@ export function FilterBar({ children }: { children: ReactNode }) {
   const isFiltered = Object.entries(search.values).some(
     ([name, value]) => name !== 'cursor' && name !== 'tab' && value,
   );
+  const bar = useRef<HTMLDivElement>(null);
   return (
-    <Group gap="sm" align="flex-end" wrap="wrap" className="ui-filters">
+    <Group ref={bar} gap="sm" align="flex-end" wrap="wrap" className="ui-filters">
       {children}
       {isFiltered ? (
-        <Button variant="subtle" size="sm" onClick={search.clear}>
+        <Button
+          variant="subtle"
+          size="sm"
+          onClick={() => {
+            // The button goes with what it clears.
+            bar.current?.querySelector('input')?.focus({ preventScroll: true });
+            search.clear();
+          }}
+        >
           {texts.clearFilters}
         </Button>
       ) : null}

@@ -1,10 +1,11 @@
 import { Button, Group, Paper } from '@mantine/core';
 import type { UseQueryResult } from '@tanstack/react-query';
-import type { ReactNode } from 'react';
+import { type ReactNode, useId } from 'react';
 import { isApiError } from '../api/problem.ts';
 import { Empty } from '../show/empty.tsx';
 import { texts } from '../texts.ts';
 import type { Column } from './columns-for.ts';
+import { useFocusOnPage } from './focus-on-page.ts';
 import { Pager } from './pager.tsx';
 import { type ListPage, QueryTable } from './query-table.tsx';
 import { useSearchState } from './search.ts';
@@ -20,13 +21,40 @@ interface ListViewProps<Row> {
 
 /** A list of the API whose filters and place are in the address. */
 export function ListView<Row>(props: ListViewProps<Row>) {
+  const { query } = props;
   const search = useSearchState();
+  const { list, turned } = useFocusOnPage(query);
   const isFiltered = Object.entries(search.values).some(([name, value]) => name !== 'tab' && value);
   // What the server says of a query is for programs.
-  const isRefused = isApiError(props.query.error, 'invalid_query') && props.query.data === undefined;
-  const further = props.query.data?.next_cursor ?? undefined;
-  const nothing = (
+  const isRefused = isApiError(query.error, 'invalid_query') && query.data === undefined;
+  const nothing = <NothingFound query={query} isRefused={isRefused} onTurn={turned} />;
+  return (
+    <div ref={list}>
+      {isFiltered && isRefused ? (
+        nothing
+      ) : (
+        <>
+          <QueryTable {...props} empty={isFiltered ? nothing : props.empty} />
+          <Pager nextCursor={query.data?.next_cursor} onTurn={turned} />
+        </>
+      )}
+    </div>
+  );
+}
+
+/** Instead of rows, where filters are set. */
+function NothingFound(props: {
+  query: UseQueryResult<ListPage<unknown>>;
+  isRefused: boolean;
+  onTurn: () => void;
+}) {
+  const { query, isRefused, onTurn } = props;
+  const search = useSearchState();
+  const id = useId();
+  const further = query.data?.next_cursor ?? undefined;
+  return (
     <Empty
+      id={id}
       icon="search"
       {...(isRefused
         ? { title: texts.badFilters, next: texts.badFiltersNext }
@@ -37,21 +65,31 @@ export function ListView<Row>(props: ListViewProps<Row>) {
       action={
         <Group gap="xs" justify="center">
           {further === undefined ? null : (
-            <Button onClick={() => search.set({ cursor: further })}>{texts.lookFurther}</Button>
+            <Button
+              data-look-further
+              // Heard again when nothing was found once more.
+              aria-describedby={id}
+              loading={query.isPlaceholderData}
+              onClick={() => {
+                onTurn();
+                search.set({ cursor: further });
+              }}
+            >
+              {texts.lookFurther}
+            </Button>
           )}
-          <Button variant="default" onClick={search.clear}>
+          <Button
+            variant="default"
+            onClick={() => {
+              onTurn();
+              search.clear();
+            }}
+          >
             {texts.clearFilters}
           </Button>
         </Group>
       }
     />
-  );
-  if (isFiltered && isRefused) return nothing;
-  return (
-    <>
-      <QueryTable {...props} empty={isFiltered ? nothing : props.empty} />
-      <Pager nextCursor={props.query.data?.next_cursor} />
-    </>
   );
 }
 

@@ -1,6 +1,7 @@
 import { type ComponentProps, useState } from 'react';
 import { EmptyNote } from '../show/empty.tsx';
 import { texts } from '../texts.ts';
+import { useFocusOnPage } from './focus-on-page.ts';
 import { PageButtons } from './pager.tsx';
 import { QueryTable } from './query-table.tsx';
 
@@ -30,16 +31,18 @@ export function PagedTable<Row>({
   ...table
 }: ComponentProps<typeof QueryTable<Row>> & { place: Place }) {
   const isFirst = place.cursor === undefined;
+  const { list, turned } = useFocusOnPage(table.query);
   return (
-    <>
+    <div ref={list}>
       <QueryTable {...table} empty={isFirst ? table.empty : <EmptyNote>{texts.nothingLeft}</EmptyNote>} />
       <PageButtons
         isFirst={isFirst}
         nextCursor={table.query.data?.next_cursor}
+        onTurn={turned}
         onFirst={place.toFirst}
         onPrevious={place.toPrevious}
         onNext={place.toNext}
       />
-    </>
+    </div>
   );
 }

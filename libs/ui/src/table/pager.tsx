@@ -5,13 +5,14 @@ import { Icon } from '../theme/icons.tsx';
 import { useSearchState } from './search.ts';
 
 /** The pages of the list whose place is in the address. */
-export function Pager({ nextCursor }: { nextCursor: string | null | undefined }) {
+export function Pager({ nextCursor, onTurn }: { nextCursor: string | null | undefined; onTurn: () => void }) {
   const search = useSearchState();
   const { history } = useRouter();
   return (
     <PageButtons
       isFirst={search.values.cursor === undefined}
       nextCursor={nextCursor}
+      onTurn={onTurn}
       onFirst={() => search.set({})}
       onPrevious={() => history.back()}
       onNext={(cursor) => search.set({ cursor })}
@@ -23,24 +24,30 @@ export function Pager({ nextCursor }: { nextCursor: string | null | undefined })
 export function PageButtons(props: {
   isFirst: boolean;
   nextCursor: string | null | undefined;
+  /** Before any of the three. */
+  onTurn: () => void;
   onFirst: () => void;
   onPrevious: () => void;
   onNext: (cursor: string) => void;
 }) {
   const { isFirst, nextCursor } = props;
+  const turn = (to: () => void) => () => {
+    props.onTurn();
+    to();
+  };
   if (isFirst && (nextCursor === null || nextCursor === undefined)) return null;
   return (
     <Group component="nav" justify="flex-end" gap="xs" p="sm" aria-label={texts.pages}>
       {isFirst ? null : (
         <>
-          <Button variant="subtle" size="xs" onClick={props.onFirst}>
+          <Button variant="subtle" size="xs" onClick={turn(props.onFirst)}>
             {texts.firstPage}
           </Button>
           <Button
             variant="default"
             size="xs"
             leftSection={<Icon name="arrowLeft" size={14} />}
-            onClick={props.onPrevious}
+            onClick={turn(props.onPrevious)}
           >
             {texts.previousPage}
           </Button>
@@ -51,7 +58,7 @@ export function PageButtons(props: {
         size="xs"
         rightSection={<Icon name="arrowRight" size={14} />}
         disabled={nextCursor === null || nextCursor === undefined}
-        onClick={() => props.onNext(nextCursor ?? '')}
+        onClick={turn(() => props.onNext(nextCursor ?? ''))}
       >
         {texts.nextPage}
       </Button>

@@ -7,11 +7,10 @@ import {
   DataTable,
   Empty,
   JsonBlock,
+  ListView,
   Loading,
   oneByOne,
-  Pager,
   Panel,
-  QueryTable,
   toast,
   useSearchState,
   When,
@@ -100,14 +99,13 @@ export function DeliveriesPanel({ endpointId, isEnabled }: { endpointId: string;
         </Group>
       }
     >
-      <QueryTable
+      <ListView
         label={words.deliveries}
         columns={columns}
         query={query}
         keyOf={({ id }) => id}
         empty={<Empty icon="webhook" title={words.noDeliveries} next={words.noDeliveriesNext} />}
       />
-      <Pager nextCursor={query.data?.next_cursor} />
       <Modal
         opened={opened !== undefined}
         onClose={() => setOpened(undefined)}
