@@ -154,6 +154,14 @@ export function testReach(running: () => Running): void {
     // The heading and seven days, of which the newest comes first.
     await expect.poll(() => days.getByRole('row').count()).toBe(8);
     await days.getByRole('row').nth(1).getByRole('cell', { name: '1', exact: true }).waitFor();
+    // It stays open for whoever compares ranges.
+    await page.getByText('30 days', { exact: true }).click();
+    await expect.poll(() => days.getByRole('row').count()).toBe(31);
+    await page.getByText('7 days', { exact: true }).click();
+    await expect.poll(() => days.getByRole('row').count()).toBe(8);
+    await page.getByRole('button', { name: 'Hide the numbers', expanded: true }).click();
+    await page.getByText('30 days', { exact: true }).click();
+    await page.getByRole('button', { name: 'Show each day in numbers', expanded: false }).waitFor();
     await page.context().close();
   });
 

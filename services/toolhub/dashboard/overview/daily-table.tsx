@@ -1,6 +1,5 @@
 import { type Column, DataTable, Day } from '@libs/ui';
 import { Button } from '@mantine/core';
-import { useState } from 'react';
 import { texts } from '../texts.ts';
 import { type DayOfCalls, everyDay, type Usage } from './usage.ts';
 
@@ -13,18 +12,18 @@ const columns: readonly Column<DayOfCalls>[] = [
 ];
 
 /** What the bars show, for whoever cannot see them or wants the numbers; the newest day first. */
-export function DailyTable({ usage }: { usage: Usage }) {
-  const [isOpen, setOpen] = useState(false);
+export function DailyTable({
+  usage,
+  isOpen,
+  onToggle,
+}: {
+  usage: Usage;
+  isOpen: boolean;
+  onToggle: () => void;
+}) {
   return (
     <>
-      <Button
-        size="compact-xs"
-        variant="subtle"
-        mt="xs"
-        ml={-7}
-        aria-expanded={isOpen}
-        onClick={() => setOpen((before) => !before)}
-      >
+      <Button size="compact-xs" variant="subtle" mt="xs" ml={-7} aria-expanded={isOpen} onClick={onToggle}>
         {isOpen ? words.hideNumbers : words.showNumbers}
       </Button>
       {isOpen ? (

@@ -1,7 +1,7 @@
 import { Empty, Page, Panel, QueryView, useSearchState } from '@libs/ui';
 import { Button, SegmentedControl, SimpleGrid, Skeleton } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import { lazy, Suspense } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { texts } from '../texts.ts';
 import { Attention } from './attention.tsx';
 import { Checklist } from './checklist.tsx';
@@ -47,6 +47,8 @@ export function OverviewPage() {
 function Charts({ days }: { days: RangeDays }) {
   const byDay = useUsage(days, 'day');
   const byPlatform = useUsage(days, 'platform');
+  // Here, where it outlives what is drawn of one range.
+  const [isTableOpen, setTableOpen] = useState(false);
   const nothing = (
     <Empty
       icon="bolt"
@@ -71,7 +73,11 @@ function Charts({ days }: { days: RangeDays }) {
                 <Suspense fallback={waiting}>
                   <DailyChart usage={usage} />
                 </Suspense>
-                <DailyTable usage={usage} />
+                <DailyTable
+                  usage={usage}
+                  isOpen={isTableOpen}
+                  onToggle={() => setTableOpen((before) => !before)}
+                />
               </>
             )}
           </QueryView>
