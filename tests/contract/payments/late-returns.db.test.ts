@@ -1,5 +1,11 @@
 // Returns that come after everybody has turned away: the balance they concern was deleted meanwhile.
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { enqueueJobs } from '@libs/jobs';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createClocks } from '../../../services/payments/src/clock/service.ts';
+import {
+  createStrandedBalances,
+  STRANDED_JOB,
+} from '../../../services/payments/src/payment-methods/stranded.ts';
 import { type Harness, startHarness } from './harness.ts';
 
 let harness: Harness;
@@ -102,4 +108,57 @@ test('[P-4.29] a balance that is deleted at the moment at which its money comes 
   for (const status of deletions) expect([204, 409]).toContain(status);
   for (const { balance } of sent) expect((await show(balance)).body.balance?.posted).toBe(500);
   await expectProvenBooks();
+});
+
+describe('balances that a version before left deleted with their money', () => {
+  /** As that version did it: deleted while empty, and changed by a return after that. */
+  async function strand(amount: number): Promise<string> {
+    const balance = await open();
+    if (amount > 0) await fund(balance, amount);
+    const sql = 'update payment_methods set deleted_at = now() where id = $1';
+    await harness.database.query(sql, [balance]);
+    return balance;
+  }
+
+  async function owing(): Promise<string> {
+    const balance = await open();
+    const received = await pay('pm_payer', balance);
+    await pay(balance, 'pm_shop', { rail: 'rtp' });
+    await sendBack(received);
+    await harness.database.query('update payment_methods set deleted_at = now() where id = $1', [balance]);
+    return balance;
+  }
+
+  const lookDaily = () =>
+    enqueueJobs(harness.database, harness.database.schema, [{ name: STRANDED_JOB, payload: {} }]);
+
+  test('[P-10.11] are there again, each once, and those that are empty stay deleted', async () => {
+    const [full, owes, empty] = [await strand(700), await owing(), await strand(0)];
+    expect((await show(full)).status).toBe(404);
+    const now = '2031-05-06T07:08:09.000Z';
+    expect((await call('POST', '/v1/sandbox/clock', { now })).status).toBe(200);
+    await lookDaily();
+    await expect.poll(async () => (await show(owes)).body.balance?.owed).toBe(500);
+    await expect.poll(async () => (await show(full)).body.balance?.posted).toBe(700);
+    expect((await show(full)).body.updated_at).toBe(now);
+    expect((await show(empty)).status).toBe(404);
+    const last = await strand(5);
+    await lookDaily();
+    await expect.poll(async () => (await show(last)).status).toBe(200);
+    expect(await eventTypes(full)).toEqual(['payment_method.updated', 'payment_method.created']);
+    expect(await eventTypes(empty)).toEqual(['payment_method.created']);
+    await expectProvenBooks();
+  });
+
+  test('are looked for a little at a time, on from where the work before got to', async () => {
+    const stranded: string[] = [];
+    for (let made = 0; made < 5; made += 1) stranded.push(await strand(3));
+    const { handler } = createStrandedBalances({
+      ...{ database: harness.database, clocks: createClocks({ now: () => new Date() }) },
+      ...{ reopen: harness.parts.methods.paymentMethods.reopen, rowsPerPage: 1, pagesPerJob: 1 },
+    });
+    await handler.handle([], { signal: new AbortController().signal });
+    const open = async () => (await Promise.all(stranded.map(show))).filter(({ status }) => status === 200);
+    await expect.poll(async () => (await open()).length).toBe(stranded.length);
+  });
 });

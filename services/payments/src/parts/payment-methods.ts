@@ -1,6 +1,8 @@
+import { createClocks } from '../clock/service.ts';
 import { createDirectory, readParticipants } from '../payment-methods/directory.ts';
 import { registerPaymentMethodRoutes } from '../payment-methods/routes.ts';
 import { createPaymentMethods, type PaymentMethods } from '../payment-methods/service.ts';
+import { createStrandedBalances } from '../payment-methods/stranded.ts';
 import { createPaymentReading, type PaymentReading } from '../payments/reading.ts';
 import type { AccessPart } from './access.ts';
 import type { Base, Part } from './base.ts';
@@ -10,7 +12,7 @@ export type PaymentMethodsPart = Part & { paymentMethods: PaymentMethods; readin
 
 /** Where money comes from and goes to. */
 export function addPaymentMethods(
-  { databases, bank, sealer, newId, now }: Base,
+  { database, databases, bank, sealer, newId, now }: Base,
   { access, webhooks: { events } }: { access: Pick<AccessPart, 'keys'>; webhooks: WebhooksPart },
 ): PaymentMethodsPart {
   const reading = createPaymentReading({ databases });
@@ -18,12 +20,15 @@ export function addPaymentMethods(
   const paymentMethods = createPaymentMethods({
     ...{ databases, sealer, directory, events, payments: reading, now, newId },
   });
+  const stranded = createStrandedBalances({
+    ...{ database, clocks: createClocks({ now }), reopen: paymentMethods.reopen },
+  });
   return {
     ...{ paymentMethods, reading },
     routes: (_app, routes) =>
       registerPaymentMethodRoutes(routes, { methods: paymentMethods, holdTenant: access.keys.holdTenant }),
-    handlers: [],
-    cron: [],
+    handlers: [stranded.handler],
+    cron: [stranded.cron],
     close: () => Promise.resolve(),
   };
 }
