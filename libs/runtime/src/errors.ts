@@ -229,7 +229,7 @@ const baseErrorDefinitions = {
     kind: 'unavailable',
     title: 'Not ready',
     detail: 'This server cannot take requests right now.',
-    help: 'It starts, or cannot reach its database. Wait a moment; it is safe to send it again with the same `Idempotency-Key`.',
+    help: 'It starts, cannot reach its database, or lacks an encryption key that is being exchanged. Wait a moment; it is safe to send it again with the same `Idempotency-Key`.',
   },
 } as const satisfies ErrorDefinitions;
 

@@ -21,6 +21,11 @@ export class SealError extends Error {
   }
 }
 
+/** Whether this process merely lacks the key, which another one, or the same with other settings, has: later it may work. */
+export function isKeyMissing(error: unknown): boolean {
+  return error instanceof SealError && error.code === 'unknown_key';
+}
+
 /**
  * Undefined where the operator has given up the key that would open it. What only this process cannot open throws, so that
  * nobody takes it for absent and writes over it. For what is made anew in its place.

@@ -1,4 +1,4 @@
-export { ifReadable, SealError, type SealErrorCode, unlessLost } from './errors.ts';
+export { ifReadable, isKeyMissing, SealError, type SealErrorCode, unlessLost } from './errors.ts';
 export {
   createIdFactory,
   type IdFactoryOptions,

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SealError, type SealErrorCode } from './errors.ts';
+import { isKeyMissing, SealError, type SealErrorCode } from './errors.ts';
 import { createSealer, parseKeyIds, parseSealKeys } from './sealer.ts';
 
 const oldKey = Buffer.alloc(32, 1);
@@ -123,6 +123,22 @@ describe('key rotation', () => {
     const before = createSealer({ keys: [oldKey] }).seal('secret', 'c');
     const sealer = createSealer({ keys: [newKey] });
     expect(codeOf(() => sealer.open(before, 'c'))).toBe('unknown_key');
+  });
+
+  it('tells a key that is gone from what nobody opens', () => {
+    const isMissing = (keys: [Buffer], context: string) => {
+      try {
+        createSealer({ keys }).open(createSealer({ keys: [oldKey] }).seal('secret', 'c'), context);
+      } catch (error) {
+        return isKeyMissing(error);
+      }
+      return undefined;
+    };
+    expect([isMissing([newKey], 'c'), isMissing([oldKey], 'd'), isMissing([oldKey], 'c')]).toEqual([
+      true,
+      false,
+      undefined,
+    ]);
   });
 
   it('refuses keys that are short, missing or listed twice', () => {

@@ -1,5 +1,6 @@
 // Connecting an account that lives on a server of the customer's choice: the service registers itself there once, over
 // all processes, and the server that is named passes the guard.
+import { randomBytes } from 'node:crypto';
 import type { TestDatabase } from '@libs/db/testing';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { type Account, call, signUp } from '../../../services/toolhub/test/accounts.ts';
@@ -16,15 +17,15 @@ let mastodon: MastodonServer;
 let instances: [Instance, Instance];
 let ada: Account;
 const clock = { offsetMs: 0 };
+const start = (env: Record<string, string> = {}) =>
+  startInstance(database.url, {
+    publicUrl: PUBLIC_URL,
+    env: { TOOLHUB_EGRESS_ALLOW: new URL(mastodon.url).host, ...env },
+    now: () => new Date(Date.now() + clock.offsetMs),
+  });
 
 beforeAll(async () => {
   [database, mastodon] = await Promise.all([createToolhubDatabase(), startMastodon()]);
-  const start = () =>
-    startInstance(database.url, {
-      publicUrl: PUBLIC_URL,
-      env: { TOOLHUB_EGRESS_ALLOW: new URL(mastodon.url).host },
-      now: () => new Date(Date.now() + clock.offsetMs),
-    });
   instances = [await start(), await start()];
 });
 beforeEach(async () => {
@@ -64,6 +65,27 @@ test('[TH-6.10] a login at the customer’s server: registered once over all pro
   const { rows } = await database.database.query<{ sealed_client: Buffer }>('select * from connect_servers');
   expect(rows).toHaveLength(1);
   expect(rows[0]?.sealed_client.toString('latin1')).not.toContain('secret-of-app');
+});
+
+test('[TH-6.10] a process that lacks the key of the registration says that it is not ready, and leaves it to the others', async () => {
+  expect((await begin(instances[0], here())).status).toBe(302);
+  const stored = async () => (await database.database.query('select * from connect_servers')).rows;
+  const before = await stored();
+  const without = await start({ TOOLHUB_ENCRYPTION_KEY: randomBytes(32).toString('base64') });
+  try {
+    const answer = await begin(without, here());
+    expect(answer).toMatchObject({ status: 503, body: { code: 'not_ready' } });
+    expect(answer.headers.get('retry-after')).toBe('1');
+    const seen = await begin(without, here(), { accept: 'text/html' });
+    expect([seen.status, seen.headers.get('location')]).toEqual([
+      303,
+      `${PUBLIC_URL}/connections/mastodon?error=not_ready`,
+    ]);
+  } finally {
+    await without.stop();
+  }
+  expect(await stored()).toEqual(before);
+  expect((await begin(instances[0], here())).status).toBe(302);
 });
 
 test('[TH-6.10] a server that forgot the registration is registered at anew', async () => {

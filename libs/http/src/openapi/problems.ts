@@ -54,6 +54,7 @@ export function edgeCodesOf(route: {
     'bad_request',
     'internal',
     'shutting_down',
+    'not_ready',
     ...(route.hasPathParameters ? ['not_found'] : []),
     ...(route.hasQuery ? ['invalid_query'] : []),
     ...(route.hasHeaders ? ['invalid_header'] : []),

@@ -6,7 +6,7 @@ import { type App, type AppOptions, createApp, postgresRateStore, RateLimits } f
 import type { CronEntry, Handler } from '@libs/jobs';
 import { createMailer, type Mailer } from '@libs/mail';
 import { createOutage, type Outage } from '@libs/runtime';
-import { createIdFactory, type NewId, type RandomBytes, type Sealer } from '@libs/seal';
+import { createIdFactory, isKeyMissing, type NewId, type RandomBytes, type Sealer } from '@libs/seal';
 import type { PaymentsConfig } from '../config.ts';
 import { errors } from '../errors.ts';
 import { webhookDescriptions } from '../events/schemas.ts';
@@ -98,7 +98,7 @@ export async function createBase(options: BaseDependencies): Promise<Base> {
     declaredRoutesOnly: true,
     metricsAccess: config.metricsAccess,
     readiness: () => checkDatabase(database),
-    isOutage: isDatabaseAway,
+    isOutage: (error) => isDatabaseAway(error) || isKeyMissing(error),
   });
   const onError: Base['onError'] =
     options.onError ??

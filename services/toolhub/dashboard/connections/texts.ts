@@ -71,6 +71,8 @@ const connectErrors: Record<string, string> = {
   credential_rejected: 'The platform did not accept this login.',
   invalid_query: 'Write the address of your server, such as https://mastodon.social, and begin again.',
   csrf: 'This login was begun by a link on another page. Begin again here.',
+  not_ready:
+    'This server could not begin the login right now. Nothing was stored; try again in a moment, and tell the operator if it stays so.',
 } satisfies Record<ConnectCode, string>;
 
 /** The same where the server that was named is at fault, said at its field. */

@@ -7,6 +7,8 @@ export const BEGIN_CODES = [
   'not_configured',
   'platform_unreachable',
   'address_refused',
+  // This process lacks the key of what it is registered as at the customer's server.
+  'not_ready',
 ] as const;
 
 export const FINISH_CODES = [

@@ -152,6 +152,8 @@ function answerFailure(
 ): FastifyReply {
   const isPerson = /\btext\/html\b/.test(request.headers.accept ?? '');
   if (!isPerson || !(error instanceof AppError)) throw error;
+  if (error.status >= 500)
+    request.log.warn({ err: error.cause ?? error, code: error.code }, 'request refused');
   return reply.redirect(withParameter(page, 'error', error.code), 303);
 }
 

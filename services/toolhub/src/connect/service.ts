@@ -3,7 +3,15 @@ import type { Database } from '@libs/db';
 import type { CronEntry, Handler } from '@libs/jobs';
 import { everyMinutes } from '@libs/jobs';
 import { sealedColumn } from '@libs/rotation';
-import { equalSecrets, hashToken, ifReadable, newToken, type RandomBytes, type Sealer } from '@libs/seal';
+import {
+  equalSecrets,
+  hashToken,
+  ifReadable,
+  isKeyMissing,
+  newToken,
+  type RandomBytes,
+  type Sealer,
+} from '@libs/seal';
 import { Check } from 'typebox/value';
 import {
   type Connector,
@@ -164,6 +172,7 @@ export function createConnectService(deps: ConnectServiceDependencies): ConnectS
     } catch (cause) {
       if (cause instanceof ConnectorError && cause.code === 'address_refused')
         throw errors.address_refused({ detail: cause.message, cause });
+      if (isKeyMissing(cause)) throw errors.not_ready({ cause, retryAfterSeconds: 1 });
       throw asUnreachable(cause, new URL(server).host);
     }
   }

@@ -6,7 +6,7 @@ import { type App, createApp, postgresRateStore, RateLimits } from '@libs/http';
 import type { CronEntry, Handler } from '@libs/jobs';
 import { createMailer, type Mailer } from '@libs/mail';
 import { createLoggedOutage, type Metrics } from '@libs/runtime';
-import { createIdFactory, createSealer, type NewId, type Sealer } from '@libs/seal';
+import { createIdFactory, createSealer, isKeyMissing, type NewId, type Sealer } from '@libs/seal';
 import { type AuditService, createAuditService } from '../audit/service.ts';
 import type { Config } from '../config.ts';
 import type { Connector } from '../connectors/connector.ts';
@@ -76,7 +76,7 @@ export async function createBase({
     checkHosts: true,
     metricsAccess: config.metricsAccess,
     readiness: () => checkReady(database),
-    isOutage: isDatabaseAway,
+    isOutage: (error) => isDatabaseAway(error) || isKeyMissing(error),
     declaredRoutesOnly: true,
   });
   const newId = createIdFactory({ now, randomBytes });
