@@ -435,6 +435,24 @@ describe('where the server of one customer is away for longer than callers wait'
     expect(await counted()).toEqual(RESERVED);
   });
 
+  test('[TH-7.7] what it then refuses is given up once, and the rest counted, also where more of the customer waits', async () => {
+    const meter = newPartlyMeter(customerId);
+    const reservations = [];
+    for (let number = 0; number < 6; number += 1) reservations.push(await reserve(meter));
+    fault = 'XX000';
+    for (const three of [reservations.slice(0, 3), reservations.slice(3)])
+      await Promise.all(
+        three.map((reservation, number) =>
+          meter.settle({ ...kept(), reservation, ...(number === 1 ? { tool: 'no\0tool' } : {}) }),
+        ),
+      );
+    [fault, told] = [null, []];
+    await expect.poll(() => counted()).toEqual({ used: 6, kept: 4, open: 2, calls: 4 });
+    await expect.poll(() => told).toMatchObject([{ code: '22021' }, { code: '22021' }]);
+    await meter.close();
+    expect([await counted(), told.length]).toEqual([{ used: 6, kept: 4, open: 2, calls: 4 }, 2]);
+  });
+
   test.each(['XX000', '08006'])(
     '[TH-7.7] calls of others that were to be counted with it are counted meanwhile, once (%s)',
     async (code) => {

@@ -69,6 +69,45 @@ test('lanes that fail leave room for those that were not tried yet', async () =>
   await late.close();
 });
 
+test('smaller ones in the place of one are tried after the rest of their lane, and need no further room', async () => {
+  const tried: number[][] = [];
+  const late = createLateBatches<number[]>({
+    ...{ sizeMax: 6, pauseMs: 1, closeMsMax: 5_000 },
+    sizeOf: (batch) => batch.length,
+    laneOf: () => 'one',
+    attempt: async (batch) => {
+      tried.push(batch);
+      return batch.length === 1 || [batch.slice(0, 1), batch.slice(1)];
+    },
+    giveUp: () => {},
+  });
+  expect([late.put([1, 2, 3]), late.put([4, 5, 6]), late.put([7])]).toEqual([true, true, false]);
+  await late.close();
+  expect(tried).toEqual([[1, 2, 3], [4, 5, 6], [1], [2, 3], [4], [5, 6], [2], [3], [5], [6]]);
+  expect(late.has('one')).toBe(false);
+});
+
+test('one that was given up while it was tried leaves nothing smaller behind', async () => {
+  const refused = Promise.withResolvers<void>();
+  const [tried, givenUp]: [string[], string[]] = [[], []];
+  const late = createLateBatches<string>({
+    ...{ sizeMax: 10, pauseMs: 1, closeMsMax: 1 },
+    sizeOf: ({ length }) => length,
+    laneOf: () => 'one',
+    attempt: async (batch) => {
+      tried.push(batch);
+      await refused.promise;
+      return [...batch];
+    },
+    giveUp: (batch) => void givenUp.push(batch),
+  });
+  late.put('ab');
+  await late.close();
+  refused.resolve();
+  await new Promise((done) => setImmediate(done));
+  expect([tried, givenUp, late.has('one')]).toEqual([['ab'], ['ab'], false]);
+});
+
 test('the end does not wait for a try that does not end, and gives it up with the rest', async () => {
   const { state, late } = rig({ closeMsMax: 20 });
   state.hangs.add(1);

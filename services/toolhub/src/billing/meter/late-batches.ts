@@ -14,8 +14,11 @@ export interface LateBatchesDependencies<Batch> {
   sizeOf(batch: Batch): number;
   /** Batches of one lane need the same server, and are written one after the other. */
   laneOf(batch: Batch): string;
-  /** Whether that was the end of it: it was written, or never will be. Never rejects. */
-  attempt(batch: Batch): Promise<boolean>;
+  /**
+   * Whether that was the end of it: it was written, or never will be. Or the smaller ones of its lane that are tried in its
+   * place, each of which waits for nobody but the lane. Never rejects.
+   */
+  attempt(batch: Batch): Promise<boolean | readonly Batch[]>;
   giveUp(batch: Batch): void;
   /** Of all batches together. */
   sizeMax: number;
@@ -82,10 +85,21 @@ export function createLateBatches<Batch>(deps: LateBatchesDependencies<Batch>): 
   /** False at the first that could not be written: the others need the same server. */
   async function writeAll(key: string, lane: Lane<Batch>): Promise<boolean> {
     for (const batch of lane.batches) {
-      if (isOver || !(await deps.attempt(batch))) return false;
+      const outcome = !isOver && (await deps.attempt(batch));
+      if (outcome === false) return false;
+      if (outcome !== true) addInstead(lane, batch, outcome);
       remove(key, batch);
     }
     return true;
+  }
+
+  /** They need no further room, and none where the batch was given up meanwhile. */
+  function addInstead({ batches }: Lane<Batch>, batch: Batch, smaller: readonly Batch[]): void {
+    if (!batches.has(batch)) return;
+    for (const one of smaller) {
+      batches.add(one);
+      size += deps.sizeOf(one);
+    }
   }
 
   function giveUpAll(): void {

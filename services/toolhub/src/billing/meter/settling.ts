@@ -155,13 +155,17 @@ export function createSettling(deps: SettlingDependencies): Settling {
   /** Each customer's for itself, under a number of its own. */
   function putOffApart(items: readonly Settlement[]): void {
     for (const [customerId, own] of Map.groupBy(items, customerOf)) {
-      const counts = { meter: deps.newId('mtr'), number: 1, ...addUp(own) };
-      if (!lateBatches.put({ items: own, counts, customerId }))
+      if (!lateBatches.put(newBatch(own, customerId)))
         lose(own, new Error(`too many calls wait to be counted for ${own.length} more`));
     }
   }
 
-  async function countLate(batch: NumberedBatch): Promise<boolean> {
+  /** Under a number that no other batch has or will have. */
+  function newBatch(items: readonly Settlement[], customerId: string | null): NumberedBatch {
+    return { items, counts: { meter: deps.newId('mtr'), number: 1, ...addUp(items) }, customerId };
+  }
+
+  async function countLate(batch: NumberedBatch): Promise<boolean | NumberedBatch[]> {
     try {
       deps.onCounted((await write(batch)) ?? []);
     } catch (error) {
@@ -169,11 +173,16 @@ export function createSettling(deps: SettlingDependencies): Settling {
       const { code } = error as { code?: unknown };
       if (isAwayFrom(database, error) || TRY_AGAIN_CODES.has(code)) return false;
       // Then no try before has written it, and what can be written is found in halves.
-      if (isRefusedData(error) && batch.items.length > 1)
-        for (const item of batch.items) void settleQuietly(item);
-      else lose(batch.items, error);
+      if (isRefusedData(error) && batch.items.length > 1) return halvesOf(batch);
+      lose(batch.items, error);
     }
     return true;
+  }
+
+  /** They stay late: among the new ones they would be put off behind the rest of their customer, whole again, and refused again. */
+  function halvesOf({ items, customerId }: NumberedBatch): NumberedBatch[] {
+    const half = Math.ceil(items.length / 2);
+    return [items.slice(0, half), items.slice(half)].map((some) => newBatch(some, customerId));
   }
 
   /** Without a lease the units come back by themselves. */
@@ -198,8 +207,6 @@ export function createSettling(deps: SettlingDependencies): Settling {
     async close() {
       await settlements.idle();
       await lateBatches.close();
-      // What the database refused together is written apart.
-      await settlements.idle();
     },
   };
 }
