@@ -8,6 +8,7 @@ export {
   type Query,
 } from './api/client.ts';
 export { type StreamListener, type StreamMessage, useEventStream } from './api/event-stream.ts';
+export { newIdempotencyKey } from './api/idempotency-key.ts';
 export { oneByOne } from './api/one-by-one.ts';
 export { ApiError, ConnectionLost, isApiError } from './api/problem.ts';
 export { useReading } from './api/reading.ts';
@@ -19,7 +20,7 @@ export { CalendarField } from './form/calendar-field.tsx';
 export { fromClockField, toClockField, viewersZone } from './form/clock-field.ts';
 export { drafts, useDraft } from './form/drafts.ts';
 export { SubmitButton } from './form/submit-button.tsx';
-export { type ApiForm, newIdempotencyKey, useApiForm } from './form/use-api-form.ts';
+export { type ApiForm, useApiForm } from './form/use-api-form.ts';
 export { NarrowPage } from './shell/narrow-page.tsx';
 export { Page } from './shell/page.tsx';
 export type { PaletteAction } from './shell/palette.tsx';

@@ -30,6 +30,39 @@ export function testWebhooks(running: () => Running): void {
     await page.getByRole('row', { name: /webhook_endpoint\.test.*Delivered/ }).waitFor();
   });
 
+  test('[P-9.18] a test is sent once for each press, also where its answer was lost and where it is pressed twice at once', async () => {
+    const { receiver, page } = running();
+    receiver.respond = answer(204);
+    const keys: (string | undefined)[] = [];
+    const path = '**/v1/webhook_endpoints/*/test';
+    await page.route(path, async (route) => {
+      keys.push(route.request().headers()['idempotency-key']);
+      if (keys.length > 1) return route.continue();
+      await route.fetch();
+      return route.abort('internetdisconnected');
+    });
+    const tests = page.getByRole('row', { name: /webhook_endpoint\.test/ });
+    const before = await tests.count();
+    const send = button(page, 'Send a test');
+    await send.evaluate((pressed: { click: () => void }) => {
+      pressed.click();
+      pressed.click();
+    });
+    await page.getByText('No answer came').waitFor();
+    await expect.poll(() => tests.count()).toBe(before + 1);
+    for (const _again of ['of the same', 'anew']) {
+      const answered = page.waitForResponse(path);
+      await send.click();
+      expect((await answered).status()).toBe(202);
+    }
+    await expect.poll(() => tests.count()).toBe(before + 2);
+    const [first, second, third] = keys;
+    expect(keys).toEqual([first, first, third]);
+    expect(new Set([first, second, third])).toEqual(new Set([expect.any(String), third]));
+    expect(third).not.toBe(first);
+    await page.unroute(path);
+  });
+
   test('what was given up while the endpoint was away is sent again at one stroke', async () => {
     const { receiver, page } = running();
     receiver.respond = answer(500);
@@ -53,7 +86,8 @@ export function testWebhooks(running: () => Running): void {
     await button(page, 'Try these 2 again').click();
     await page.getByText('1 sent again, 1 not').waitFor();
     await page.getByText('It went another way.').waitFor();
-    await abandoned.getByRole('button', { name: 'Try again now' }).click();
+    // Whatever is said beside it, and over it where there are many rows.
+    await abandoned.getByRole('button', { name: 'Try again now' }).press('Enter');
     await expect.poll(() => abandoned.count()).toBe(0);
     await expect.poll(() => page.getByRole('row', { name: /Pending/ }).count()).toBe(0);
   });

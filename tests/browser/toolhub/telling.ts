@@ -5,7 +5,7 @@ import { callTool } from '../../../services/toolhub/src/mcp/test/rig.ts';
 import { type Account, call, makeToken, PASSWORD, signUp } from '../../../services/toolhub/test/accounts.ts';
 import { openPage } from '../chromium.ts';
 import type { Running } from './rig.ts';
-import { panel, STEP_MS } from './steps.ts';
+import { panel, STEP_MS, said } from './steps.ts';
 
 const SLOW_MACHINE_MS = 60_000;
 
@@ -39,6 +39,34 @@ export function testTelling(running: () => Running): void {
     await page.getByText('You refused it. Nothing of this was sent:').waitFor();
     await page.getByText('wanted to send or publish something').waitFor();
     expect(await page.getByText('This is sent').count()).toBe(0);
+    await page.context().close();
+  });
+
+  test('a test whose answer was lost may have been sent: the page says so, and shows it', {
+    timeout: SLOW_MACHINE_MS,
+  }, async () => {
+    const { hub } = running();
+    const account = await signUp(hub.url);
+    const body = { webhook_url: `${hub.receiver.url}/lost` };
+    await call(`${hub.url}/api/webhooks/config`, { cookie: account.cookie, body });
+    const page = await openAs(account);
+    let pressed = 0;
+    await page.route('**/api/webhooks/test', async (route) => {
+      pressed += 1;
+      await route.fetch();
+      return route.abort('connectionreset');
+    });
+    await page.goto('/webhooks');
+    // Twice at once, as it is one test that is wanted.
+    await page.getByRole('button', { name: 'Send a test' }).evaluate((button: { click: () => void }) => {
+      button.click();
+      button.click();
+    });
+    await said(page, /It may have been sent: look at the deliveries/);
+    const deliveries = page.getByRole('table', { name: 'Deliveries' });
+    await deliveries.getByText('webhook.test').waitFor();
+    expect(pressed).toBe(1);
+    expect(await page.getByText('nothing is done twice').count()).toBe(0);
     await page.context().close();
   });
 

@@ -1,5 +1,6 @@
 import { type UseFormReturnType, useForm } from '@mantine/form';
 import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
+import { newIdempotencyKey } from '../api/idempotency-key.ts';
 import { ApiError, ConnectionLost, type FieldProblem, fieldOfPointer } from '../api/problem.ts';
 import { texts } from '../texts.ts';
 import { mergeDraft, useDraft, withoutSecrets } from './drafts.ts';
@@ -126,11 +127,4 @@ function hasField(values: object, path: string): boolean {
     at = (at as Record<string, unknown>)[part];
   }
   return path !== '';
-}
-
-const KEY_BYTES = 16;
-
-export function newIdempotencyKey(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(KEY_BYTES));
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('');
 }

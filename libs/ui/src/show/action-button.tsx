@@ -1,16 +1,24 @@
 import { Button, type ButtonProps } from '@mantine/core';
-import { type ReactNode, useEffect, useRef, useState } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { isFocusNowhere, useFocusNearby } from './focus-nearby.ts';
 import { ignoreHeldKey } from './held-key.ts';
+import { type Act, useIntention } from './intention.ts';
 import { toast } from './toast.ts';
 
 /** A button that calls the server: it waits, cannot be pressed twice, and says what went wrong. */
 export function ActionButton({
   onAct,
+  lostWords,
   children,
   ...rest
-}: ButtonProps & { onAct: () => Promise<unknown>; children: ReactNode; 'aria-label'?: string }) {
-  const [busy, setBusy] = useState(false);
+}: ButtonProps & {
+  onAct: Act;
+  /** What to do where no answer came, of what would be done twice by trying again. */
+  lostWords?: string;
+  children: ReactNode;
+  'aria-label'?: string;
+}) {
+  const { busy, run } = useIntention(onAct);
   const button = useRef<HTMLButtonElement>(null);
   const hasActed = useRef(false);
   const focusNearby = useFocusNearby(button);
@@ -22,13 +30,10 @@ export function ActionButton({
   const act = async () => {
     hasActed.current = true;
     focusNearby();
-    setBusy(true);
     try {
-      await onAct();
+      await run();
     } catch (error) {
-      toast.problem(error);
-    } finally {
-      setBusy(false);
+      toast.problem(error, lostWords);
     }
   };
   return (

@@ -4,6 +4,7 @@ import { type ReactNode, useEffect, useRef, useState } from 'react';
 import { texts } from '../texts.ts';
 import { isFocusNowhere, useFocusNearby } from './focus-nearby.ts';
 import { ignoreHeldKey } from './held-key.ts';
+import { type Act, useIntention } from './intention.ts';
 import { ProblemView } from './problem-view.tsx';
 
 /** A button for what cannot be taken back: it says what will happen and asks once. */
@@ -13,14 +14,14 @@ export function ConfirmButton(props: {
   explanation?: string;
   /** What the other button says, where “Cancel” could be taken for a yes. */
   dismissLabel?: string;
-  onConfirm: () => Promise<unknown>;
+  onConfirm: Act;
   danger?: boolean;
   size?: 'xs' | 'sm';
   disabled?: boolean;
   leftSection?: ReactNode;
 }) {
   const [opened, { open, close }] = useDisclosure(false);
-  const [busy, setBusy] = useState(false);
+  const { busy, run } = useIntention(props.onConfirm);
   const [refusal, setRefusal] = useState<unknown>();
   const opener = useRef<HTMLButtonElement>(null);
   const answer = useRef<HTMLButtonElement>(null);
@@ -32,15 +33,12 @@ export function ConfirmButton(props: {
   const color = props.danger === true ? 'red.8' : 'brand';
   const confirm = async () => {
     focusNearby();
-    setBusy(true);
     setRefusal(undefined);
     try {
-      await props.onConfirm();
+      await run();
       close();
     } catch (error) {
       setRefusal(error);
-    } finally {
-      setBusy(false);
     }
   };
   return (

@@ -16,8 +16,8 @@ export const toast = {
     notifications.show({ message, color: 'brand', closeButtonProps, autoClose: SHOWN_MS });
   },
   /** For what has no field to stand at. */
-  problem(error: unknown): void {
-    const [title, message] = wordsOf(error);
+  problem(error: unknown, lostWords: string = texts.notSent): void {
+    const [title, message] = wordsOf(error, lostWords);
     show(title, message);
   },
   failed: show,
@@ -28,7 +28,7 @@ export const toast = {
       toast.done(words.all(done));
       return;
     }
-    const reasons = failures.map(({ error, count }) => [count, wordsOf(error)[1]] as const);
+    const reasons = failures.map(({ error, count }) => [count, wordsOf(error, texts.notSent)[1]] as const);
     const isOne = reasons.length === 1;
     const message = reasons.map(([count, reason]) => (isOne ? reason : `${count}: ${reason}`)).join(' ');
     show(words.some(done, failed), message);
@@ -39,8 +39,8 @@ function show(title: string, message: string): void {
   notifications.show({ title, message, color: 'red', closeButtonProps, autoClose: 2 * SHOWN_MS });
 }
 
-function wordsOf(error: unknown): [string, string] {
+function wordsOf(error: unknown, lostWords: string): [string, string] {
   if (error instanceof ApiError) return [error.title, error.message];
-  if (error instanceof ConnectionLost) return [texts.formProblem, texts.notSent];
+  if (error instanceof ConnectionLost) return [texts.formProblem, lostWords];
   return [texts.unexpected, texts.unexpectedNext];
 }

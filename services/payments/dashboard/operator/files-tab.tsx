@@ -84,8 +84,8 @@ export function FilesTab() {
 function RejectForm({ id, onDone }: { id: string; onDone: () => void }) {
   const api = useApiForm({
     initialValues: { reason: '', resend: true },
-    send: async (values) => {
-      await client.post(`${PATH}/${id}/reject`, values);
+    send: async (values, idempotencyKey) => {
+      await client.post(`${PATH}/${id}/reject`, values, { idempotencyKey });
       await refresh(PATH);
       toast.done(words.rejected);
       onDone();

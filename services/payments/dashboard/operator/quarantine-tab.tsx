@@ -111,15 +111,15 @@ function QuarantinedView({ id, onDone }: { id: string; onDone: () => void }) {
   const applying = useApiForm({
     initialValues: { payment_id: '' },
     fieldOfCode: { payment_not_found: 'payment_id', quarantine_not_applicable: 'payment_id' },
-    send: async (values) => {
-      await client.post(`${PATH}/${id}/apply`, values);
+    send: async (values, idempotencyKey) => {
+      await client.post(`${PATH}/${id}/apply`, values, { idempotencyKey });
       await done(words.applied);
     },
   });
   const dismissing = useApiForm({
     initialValues: { reason: '' },
-    send: async (values) => {
-      await client.post(`${PATH}/${id}/dismiss`, values);
+    send: async (values, idempotencyKey) => {
+      await client.post(`${PATH}/${id}/dismiss`, values, { idempotencyKey });
       await done(words.dismissed);
     },
   });

@@ -22,8 +22,8 @@ const words = texts.sandbox;
 const CLOCK_PATH = '/v1/sandbox/clock';
 const WINDOWS_SHOWN = 4;
 
-async function move(body: { now: string } | { advance: string }): Promise<void> {
-  await client.post(CLOCK_PATH, body);
+async function move(body: { now: string } | { advance: string }, idempotencyKey: string): Promise<void> {
+  await client.post(CLOCK_PATH, body, { idempotencyKey });
   await refresh('/v1');
   toast.done(words.moved);
 }
@@ -49,13 +49,13 @@ function ClockView({ clock }: { clock: SandboxClock }) {
       />
       <Group gap="xs">
         {Object.entries(words.advance).map(([advance, label]) => (
-          <ActionButton key={advance} onAct={() => move({ advance })}>
+          <ActionButton key={advance} onAct={(key) => move({ advance }, key)}>
             {label}
           </ActionButton>
         ))}
         {clock.state === 'frozen' ? null : (
           // Not by the time that the page read a moment ago: that has passed, and the clock never goes back.
-          <ActionButton onAct={() => move({ advance: 'PT0S' })}>{words.freeze}</ActionButton>
+          <ActionButton onAct={(key) => move({ advance: 'PT0S' }, key)}>{words.freeze}</ActionButton>
         )}
         {clock.state === 'frozen' ? (
           <ActionButton
@@ -77,7 +77,7 @@ function ClockView({ clock }: { clock: SandboxClock }) {
           {upcomingWindows(new Date(clock.now), WINDOWS_SHOWN)
             .map((at) => at.toISOString())
             .map((at) => (
-              <ActionButton key={at} onAct={() => move({ now: at })}>
+              <ActionButton key={at} onAct={(key) => move({ now: at }, key)}>
                 <When at={at} withZone />
               </ActionButton>
             ))}
@@ -104,7 +104,7 @@ function SetForm({ now }: { now: string }) {
     initialValues: { now: toClockField(new Date(now)) },
     validate: { now: (value: string) => (fromClockField(value) === undefined ? words.notATime : null) },
     fieldOfCode: { clock_backwards: 'now', clock_too_far: 'now' },
-    send: async (values) => move({ now: fromClockField(values.now)?.toISOString() ?? '' }),
+    send: (values, key) => move({ now: fromClockField(values.now)?.toISOString() ?? '' }, key),
   });
   return (
     <ApiFormView api={api} submitLabel={words.set}>

@@ -43,8 +43,8 @@ export function DeliveriesPanel({ endpointId, isEnabled }: { endpointId: string;
   const query = useList<WebhookDelivery>(path, search.values, asTheyCome);
   // By its id: what is shown of it follows the list.
   const opened = query.data?.data.find(({ id }) => id === openedId);
-  const retry = async (id: string) => {
-    await client.post(`/v1/webhook_deliveries/${id}/retry`);
+  const retry = async (id: string, idempotencyKey: string) => {
+    await client.post(`/v1/webhook_deliveries/${id}/retry`, {}, { idempotencyKey });
     await refresh(path);
     toast.done(words.retried);
   };
@@ -80,7 +80,7 @@ export function DeliveriesPanel({ endpointId, isEnabled }: { endpointId: string;
       has: () => rights.write && isEnabled,
       // What has arrived is seldom sent again, so that it does not catch the eye.
       render: ({ id, status }) => (
-        <ActionButton onAct={() => retry(id)} variant={status === 'delivered' ? 'subtle' : 'default'}>
+        <ActionButton onAct={(key) => retry(id, key)} variant={status === 'delivered' ? 'subtle' : 'default'}>
           {status === 'delivered' ? words.sendAgain : words.retry}
         </ActionButton>
       ),

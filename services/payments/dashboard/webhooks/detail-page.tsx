@@ -72,8 +72,8 @@ function EndpointActions({ endpoint }: { endpoint: WebhookEndpoint }) {
         <ActionButton
           size="sm"
           variant="filled"
-          onAct={async () => {
-            await client.post(`${path}/test`);
+          onAct={async (idempotencyKey) => {
+            await client.post(`${path}/test`, {}, { idempotencyKey });
             await refresh(`${path}/deliveries`);
             toast.done(words.tested);
           }}
@@ -89,8 +89,13 @@ function EndpointActions({ endpoint }: { endpoint: WebhookEndpoint }) {
         label={words.rotate}
         question={words.rotateQuestion}
         explanation={words.rotateHint}
-        onConfirm={async () => {
-          setSecret((await client.post<WebhookEndpointWithSecret>(`${path}/rotate_secret`)).secret);
+        onConfirm={async (idempotencyKey) => {
+          const rotated = await client.post<WebhookEndpointWithSecret>(
+            `${path}/rotate_secret`,
+            {},
+            { idempotencyKey },
+          );
+          setSecret(rotated.secret);
         }}
       />
       <ActionButton

@@ -55,6 +55,7 @@ function ConfigPanel({ config }: { config: Webhook }) {
       actions={
         <Group gap="xs">
           <ActionButton
+            lostWords={words.testLost}
             onAct={async () => {
               await client.post('/api/webhooks/test');
               await refresh(DELIVERIES_PATH, CONFIG_PATH);

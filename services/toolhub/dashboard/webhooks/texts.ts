@@ -32,6 +32,7 @@ export const webhooks = {
   secretHint: 'Your program checks signatures with it (Standard Webhooks).',
   test: 'Send a test',
   testSent: 'A test event is on its way.',
+  testLost: 'No answer came. It may have been sent: look at the deliveries before you send another one.',
   remove: 'Remove',
   removeQuestion: 'Remove the webhook?',
   deliveries: 'Deliveries',

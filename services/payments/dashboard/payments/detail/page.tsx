@@ -120,8 +120,8 @@ function PaymentActions({ payment }: { payment: Payment }) {
           question={words.cancelQuestion}
           dismissLabel={words.cancelNot}
           explanation={words.cancelHint}
-          onConfirm={async () => {
-            await client.post(`/v1/payments/${payment.id}/cancel`);
+          onConfirm={async (idempotencyKey) => {
+            await client.post(`/v1/payments/${payment.id}/cancel`, {}, { idempotencyKey });
             await refresh('/v1/payments');
             toast.done(words.canceled);
           }}
