@@ -37,10 +37,9 @@ const LOCK_NOT_AVAILABLE = '55P03';
 /** Makes what is to come and drops what is past its time; answers how many parts were dropped. */
 export async function renewParts(database: Database, table: DividedTable, now: Date): Promise<number> {
   const parts = await listParts(database, table);
-  const known = new Set(parts.map(({ name }) => name));
   for (let ahead = 0; ahead <= PARTS_AHEAD; ahead += 1) {
     const time = new Date(now.getTime() + ahead * table.daysPerPart * DAY_MS);
-    if (!known.has(partAt(table, time).name)) await makePart(database, table, time);
+    if (!parts.some((part) => hasSomeOf(part, spanOf(table, time)))) await makePart(database, table, time);
   }
   const keptSinceMs = now.getTime() - table.keptDays * DAY_MS;
   let dropped = 0;
@@ -104,8 +103,21 @@ async function beginAlone(tx: Queryable, { name }: DividedTable): Promise<void> 
 
 interface Part {
   name: string;
+  /** Undefined for the part of all that was before the table was divided, and for the default part. */
+  from: Date | undefined;
   /** Undefined for the default part. */
   until: Date | undefined;
+}
+
+interface Span {
+  from: Date;
+  until: Date;
+}
+
+/** Where another part reaches into a time, as that of all before the table was divided, the database refuses one for it. */
+function hasSomeOf(part: Part, span: Span): boolean {
+  if (part.until === undefined) return false;
+  return part.until > span.from && (part.from === undefined || part.from < span.until);
 }
 
 async function listParts(db: Queryable, { name, borders }: DividedTable): Promise<Part[]> {
@@ -116,19 +128,25 @@ async function listParts(db: Queryable, { name, borders }: DividedTable): Promis
   );
   const schema = name.includes('.') ? `${name.split('.')[0]}.` : '';
   return rows.map((row) => {
-    const border = / TO \('([^']*)'\)$/.exec(row.bounds)?.[1];
-    return { name: schema + row.name, until: border === undefined ? undefined : borders.timeOf(border) };
+    const [, from, until] = /FROM \((?:'([^']*)'|MINVALUE)\) TO \('([^']*)'\)$/.exec(row.bounds) ?? [];
+    const timeOf = (border: string | undefined) =>
+      border === undefined ? undefined : borders.timeOf(border);
+    return { name: schema + row.name, from: timeOf(from), until: timeOf(until) };
   });
 }
 
-function partAt(table: DividedTable, time: Date): { name: string; from: string; to: string } {
-  const spanMs = table.daysPerPart * DAY_MS;
+function spanOf({ daysPerPart }: DividedTable, time: Date): Span {
+  const spanMs = daysPerPart * DAY_MS;
   const fromMs = Math.floor(time.getTime() / spanMs) * spanMs;
-  const from = new Date(fromMs);
+  return { from: new Date(fromMs), until: new Date(fromMs + spanMs) };
+}
+
+function partAt(table: DividedTable, time: Date): { name: string; from: string; to: string } {
+  const { from, until } = spanOf(table, time);
   return {
     name: `${table.name}_${from.toISOString().slice(0, 10).replaceAll('-', '')}`,
     from: table.borders.at(from),
-    to: table.borders.at(new Date(fromMs + spanMs)),
+    to: table.borders.at(until),
   };
 }
 
