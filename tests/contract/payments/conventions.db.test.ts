@@ -76,7 +76,8 @@ test('[P-2.5] bad parameters of lists are 400 and named', async () => {
     [`cursor=${Buffer.from('["dlv_01kaf3v6w8q2m5x9t7c4b1n0ze"]').toString('base64url')}`, 'cursor'],
     ['colour=red', 'colour'],
   ];
-  for (const list of [METHODS, '/v1/events', '/v1/webhook_endpoints']) {
+  const lists = ['/v1/payments', METHODS, '/v1/events', '/v1/webhook_endpoints'];
+  for (const list of [...lists, '/v1/ledger/accounts', '/v1/ledger/entries']) {
     for (const [query, parameter] of cases) {
       const answer = await harness.call('GET', `${list}?${query}`, { key });
       expectProblem(answer, 400, 'invalid_query');

@@ -7,7 +7,13 @@ import type { ByMode } from '../tenant.ts';
 import { createFreshRuns } from './fresh-runs.ts';
 import { checkLedger } from './proofs.ts';
 import { accountsOf, entriesOf, feesOf } from './service.ts';
-import { OWED_PREFIX } from './transfer.ts';
+import {
+  FEE_REVENUE,
+  FEES_OWED,
+  OUTSIDE_DESTINATIONS,
+  OUTSIDE_SOURCES,
+  OWED_PREFIX,
+} from './transfer.ts';
 
 export interface LedgerRouteDependencies {
   databases: ByMode<Database>;
@@ -141,7 +147,15 @@ const Fees = Type.Object(
 
 /** What is owed of an account is one of its own, under its id with a word before it. */
 const ACCOUNT_ID_LENGTH_MAX = OWED_PREFIX.length + ID_LENGTH_MAX;
-const accountCursor = cursorCodec(Type.Tuple([Type.String({ maxLength: ACCOUNT_ID_LENGTH_MAX })]));
+/** The cursor of another list is refused instead of leading nowhere. */
+const accountCursor = cursorCodec(
+  Type.Tuple([
+    Type.String({
+      maxLength: ACCOUNT_ID_LENGTH_MAX,
+      pattern: `^(pm_|${OWED_PREFIX}|${OUTSIDE_SOURCES}$|${OUTSIDE_DESTINATIONS}$|${FEES_OWED}$|${FEE_REVENUE}$)`,
+    }),
+  ]),
+);
 const entryCursor = cursorCodec(
   Type.Tuple([Type.String({ pattern: '^lt_[!-~]{1,60}$' }), Type.String({ pattern: '^le_[!-~]{1,60}$' })]),
 );
