@@ -1,36 +1,37 @@
 // The connection breaks while a call is counted: whether the database had committed or not, it is counted once.
-import { randomBytes } from 'node:crypto';
 import { type Database, openDatabase } from '@libs/db';
-import { connectionTo, createTestDatabase, type TestDatabase } from '@libs/db/testing';
+import { connectionTo, type TestDatabase } from '@libs/db/testing';
 import { until } from '@libs/runtime/testing';
-import { createIdFactory } from '@libs/seal';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { sweepExpired } from '../../services/toolhub/src/billing/meter/holder.ts';
-import {
-  createMeter,
-  type Meter,
-  type MeterDependencies,
-} from '../../services/toolhub/src/billing/meter/meter.ts';
+import type { Meter } from '../../services/toolhub/src/billing/meter/meter.ts';
 import { deleteMeters, settleUnits } from '../../services/toolhub/src/billing/meter/meter-store.ts';
-import type { Reservation } from '../../services/toolhub/src/billing/meter/settlement.ts';
-import { createReckoner } from '../../services/toolhub/src/billing/reckoner.ts';
 import { createIdempotency, type KeyClaim } from '../../services/toolhub/src/calls/idempotency.ts';
-import { reckonMonth } from '../../services/toolhub/src/invoices/reckoning.ts';
-import { migrationSource, SCHEMA } from '../../services/toolhub/src/schema.ts';
+import { SCHEMA } from '../../services/toolhub/src/schema.ts';
 import { type DatabaseWire, startDatabaseWire, type WireStep } from './database-wire.ts';
+import {
+  callOf,
+  createSettlingRig,
+  keptCallOf,
+  newId,
+  ONCE,
+  RESERVED,
+  reserveFor,
+  type SettlingRig,
+  spread,
+} from './settling-rig.ts';
 
-const now = () => new Date();
-const newId = createIdFactory({ now, randomBytes });
-const failures: unknown[] = [];
-const meters: Meter[] = [];
+let rig: SettlingRig;
 let db: TestDatabase;
+let failures: unknown[];
 let wire: DatabaseWire;
 let wired: Database;
 /** At this step the wire is cut, and stays closed. */
 let cutAt: ((step: WireStep) => boolean) | undefined;
 
 beforeAll(async () => {
-  db = await createTestDatabase(migrationSource);
+  rig = await createSettlingRig();
+  ({ db, failures } = rig);
   // `npm run pooled` puts PgBouncer behind the wire.
   const { url, directUrl } = connectionTo(db.url);
   wire = await startDatabaseWire(url, {
@@ -46,7 +47,7 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  for (const meter of meters) await meter.close();
+  await rig.closeMeters();
   await wired.close();
   await wire.stop();
   await db.drop();
@@ -55,55 +56,14 @@ afterAll(async () => {
 
 let customerId = '';
 beforeEach(async () => {
-  customerId = newId('cus');
-  await db.database.query(
-    `insert into customers (id, email, name, password_hash, plan, created_at) values ($1, $1, 'x', 'x', 'free', now())`,
-    [customerId],
-  );
+  customerId = await rig.newCustomer();
 });
 
-function newMeter(database: Database, options: Partial<MeterDependencies> = {}): Meter {
-  const meter = createMeter({
-    // No renewal of a lease may meet a cut: that it failed is reported.
-    ...{ database, newId, now, onCounted: () => {}, leaseMs: 3_600_000, awayPauseMs: 50 },
-    askReckoned: createReckoner({ database, now, reckonMonth }),
-    onError: (error) => void failures.push(error),
-    ...options,
-  });
-  meters.push(meter);
-  return meter;
-}
-
-/** The statements for tables that are spread over servers; one server takes them, too. */
-const spread = (database: Database): Database => ({
-  ...database,
-  isSpread: true,
-  transaction: (work, options) => database.transaction((tx) => work({ ...tx, isSpread: true }), options),
-});
-
-async function reserve(meter: Meter): Promise<Reservation> {
-  const check = await meter.checkLimit(customerId);
-  if (check.kind !== 'reserved') throw new Error('there is no limit to reach here');
-  return check.reservation;
-}
-
-const call = () => ({ customerId, platform: 'alpha', tool: 'alpha_send_note', durationMs: 3 });
-const kept = () => ({ ...call(), succeeded: true, unit: 'kept' as const });
-
-/** What is counted of the customer: units used and kept, those open, and calls by day. */
-async function counted(of = customerId) {
-  const { rows } = await db.database.query<{ used: number; kept: number; open: number; calls: number }>(
-    `select coalesce((select used from usage_counters where customer_id = $1), 0) as used,
-       coalesce((select kept from usage_counters where customer_id = $1), 0) as kept,
-       coalesce((select sum(units) from usage_reservations where customer_id = $1), 0)::bigint as open,
-       coalesce((select sum(calls) from usage_daily where customer_id = $1), 0)::bigint as calls`,
-    [of],
-  );
-  return rows[0];
-}
-
-const RESERVED = { used: 1, kept: 0, open: 1, calls: 0 };
-const ONCE = { used: 1, kept: 1, open: 0, calls: 1 };
+const newMeter: SettlingRig['newMeter'] = (database, options) => rig.newMeter(database, options);
+const reserve = (meter: Meter) => reserveFor(meter, customerId);
+const call = () => callOf(customerId);
+const kept = () => keptCallOf(customerId);
+const counted = (of = customerId) => rig.countedOf(of);
 
 const isSettling = ({ name }: WireStep) =>
   name.startsWith('with batch as ( insert into meters') || name.startsWith('commit after');
@@ -311,180 +271,6 @@ describe.each([
     // One that was given up, and comes after a later one, was reported as not counted.
     expect(await settleUnits(over(wired), batch(2))).toBeNull();
     expect((await counted())?.kept).toBe(3);
-  });
-});
-
-describe('where the server of one customer is away for longer than callers wait', () => {
-  /** What the statements of the customer meet, as a code of Postgres. */
-  let fault: string | null = null;
-  let told: unknown[] = [];
-  /** What the next statement of the customer waits for. */
-  let hanging: (() => Promise<void>) | undefined;
-
-  function hangNext() {
-    const [reached, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-    hanging = () => {
-      reached.resolve();
-      return released.promise;
-    };
-    return { reached: reached.promise, release: released.resolve };
-  }
-
-  /** By which the first server tells that another one is away, and not itself. */
-  const MESSAGES = new Map([
-    [
-      '08006',
-      'connection to the remote node toolhub@10.0.0.2:5432 failed with the following error: Connection refused',
-    ],
-  ]);
-
-  /** Of a list, and of what is looked up within a join, the first server knows no tenant, by whom it could tell which of the others to ask. */
-  const goesToAll = (text: string) =>
-    (text.includes('unnest(') && !text.includes('($1::text[])[1]')) || text.includes('d.customer_id = c.id');
-
-  function newPartlyMeter(unreachable: string): Meter {
-    [fault, told] = [null, []];
-    const refuse = async (statement: string | { text: string }, values: readonly unknown[] = []) => {
-      const text = typeof statement === 'string' ? statement : statement.text;
-      const isReached = goesToAll(text) || [values[0]].flat().includes(unreachable);
-      if (fault === null || !isReached) return;
-      const hang = hanging;
-      hanging = undefined;
-      await hang?.();
-      if (fault !== null) throw Object.assign(new Error(MESSAGES.get(fault) ?? fault), { code: fault });
-    };
-    const over = spread(db.database);
-    const partly: Database = {
-      ...over,
-      transaction: (work, options) =>
-        over.transaction((tx) => {
-          const query: typeof tx.query = async (statement, values) => {
-            await refuse(statement, values);
-            return tx.query(statement, values);
-          };
-          return work({ ...tx, query });
-        }, options),
-    };
-    const onError = (error: unknown) => void told.push(error);
-    return newMeter(partly, { awayMsMax: 50, awayPauseMs: 10, onError });
-  }
-
-  const internal = (tool: string) => ({ ...kept(), customerId: 'internal', tool, reservation: null });
-  const callsOf = async (tool: string) => {
-    const { rows } = await db.database.query<{ calls: number }>(
-      'select sum(calls)::int as calls from usage_daily where tool = $1',
-      [tool],
-    );
-    return rows[0]?.calls ?? 0;
-  };
-
-  test('[TH-7.7] the calls of others are counted meanwhile', async () => {
-    const meter = newPartlyMeter(customerId);
-    const reservation = await reserve(meter);
-    fault = 'XX000';
-    await meter.settle({ ...kept(), reservation });
-    await meter.settle(internal('beta_send_note'));
-    expect(await callsOf('beta_send_note')).toBe(1);
-    expect(await counted()).toEqual(RESERVED);
-    fault = null;
-    await expect.poll(() => counted()).toEqual(ONCE);
-  });
-
-  test('[TH-7.2] calls of others pass the gate, and are counted, meanwhile', async () => {
-    const meter = newPartlyMeter('cus_elsewhere');
-    fault = 'XX000';
-    await meter.settle({ ...kept(), reservation: await reserve(meter) });
-    const meanwhile = await counted();
-    fault = null;
-    expect(meanwhile).toEqual(ONCE);
-    expect(told).toEqual([]);
-  });
-
-  test('[TH-5.9] what becomes of the keys of others is stored meanwhile', async () => {
-    const meter = newPartlyMeter(customerId);
-    const claim = (key: string) =>
-      createIdempotency({
-        ...{ database: spread(db.database), holder: meter.holder, newId, waitMs: 0 },
-        onError: (error) => void failures.push(error),
-      }).claim({
-        ...{ customerId: 'internal', tool: 'zeta_send_note', key, args: {} },
-        signal: new AbortController().signal,
-      });
-    const [done, freed] = [await claim('done'), await claim('freed')];
-    if (done.kind !== 'claimed' || freed.kind !== 'claimed') throw new Error('nobody else has the keys');
-    fault = 'XX000';
-    await Promise.all([
-      meter.settle({ ...internal('zeta_send_note'), alongside: done.ending('{"content":[]}') }),
-      meter.settle({ ...internal('zeta_send_note'), alongside: freed.ending(null) }),
-    ]);
-    const kinds = [(await claim('done')).kind, (await claim('freed')).kind];
-    fault = null;
-    expect(kinds).toEqual(['replay', 'claimed']);
-    expect(told).toEqual([]);
-  });
-
-  test('[TH-7.7] what it then refuses is written apart from what was to be counted with it', async () => {
-    const meter = newPartlyMeter(customerId);
-    const reservation = await reserve(meter);
-    fault = 'XX000';
-    await Promise.all([meter.settle({ ...kept(), reservation }), meter.settle(internal('gamma_send_note'))]);
-    expect(told).toMatchObject([{ code: 'XX000' }]);
-    fault = '22003';
-    await expect.poll(() => told).toMatchObject([{ code: 'XX000' }, { code: '22003' }]);
-    await expect.poll(() => callsOf('gamma_send_note')).toBe(1);
-    expect(await counted()).toEqual(RESERVED);
-  });
-
-  test('[TH-7.7] what it then refuses is given up once, and the rest counted, also where more of the customer waits', async () => {
-    const meter = newPartlyMeter(customerId);
-    const reservations = [];
-    for (let number = 0; number < 6; number += 1) reservations.push(await reserve(meter));
-    fault = 'XX000';
-    for (const three of [reservations.slice(0, 3), reservations.slice(3)])
-      await Promise.all(
-        three.map((reservation, number) =>
-          meter.settle({ ...kept(), reservation, ...(number === 1 ? { tool: 'no\0tool' } : {}) }),
-        ),
-      );
-    [fault, told] = [null, []];
-    await expect.poll(() => counted()).toEqual({ used: 6, kept: 4, open: 2, calls: 4 });
-    await expect.poll(() => told).toMatchObject([{ code: '22021' }, { code: '22021' }]);
-    await meter.close();
-    expect([await counted(), told.length]).toEqual([{ used: 6, kept: 4, open: 2, calls: 4 }, 2]);
-  });
-
-  test.each(['XX000', '08006'])(
-    '[TH-7.7] calls of others that were to be counted with it are counted meanwhile, once (%s)',
-    async (code) => {
-      const tool = `delta_${code}`;
-      const meter = newPartlyMeter(customerId);
-      const reservations = [await reserve(meter), await reserve(meter)];
-      fault = code;
-      const together = reservations.map((reservation) => meter.settle({ ...kept(), reservation }));
-      await Promise.all([...together, meter.settle(internal(tool))]);
-      await expect.poll(() => callsOf(tool)).toBe(1);
-      expect(await counted()).toEqual({ ...RESERVED, used: 2, open: 2 });
-      fault = null;
-      await expect.poll(() => counted()).toEqual({ used: 2, kept: 2, open: 0, calls: 2 });
-      await meter.close();
-      expect(await callsOf(tool)).toBe(1);
-    },
-  );
-
-  test('[TH-7.7] a server that does not answer keeps the calls of others waiting once and no more', async () => {
-    const meter = newPartlyMeter(customerId);
-    const reservations = [await reserve(meter), await reserve(meter)];
-    fault = 'XX000';
-    await meter.settle({ ...kept(), reservation: reservations[0] as Reservation });
-    const { reached, release } = hangNext();
-    await reached;
-    // Its caller goes on, and whoever comes after it does not meet that server.
-    await meter.settle({ ...kept(), reservation: reservations[1] as Reservation });
-    await meter.settle(internal('epsilon_send_note'));
-    expect(await callsOf('epsilon_send_note')).toBe(1);
-    [fault, told] = [null, []];
-    release();
-    await expect.poll(() => counted()).toEqual({ used: 2, kept: 2, open: 0, calls: 2 });
   });
 });
 
