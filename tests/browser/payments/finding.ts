@@ -1,7 +1,9 @@
-// How somebody finds a call or a page.
+// How somebody finds a call or a page, and takes a list along.
+import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { goTo } from '../chromium.ts';
 import type { Running } from './rig.ts';
+import { button } from './steps.ts';
 
 export function testFinding(running: () => Running): void {
   test('finds the call in the request log, by the id of its answer', async () => {
@@ -23,6 +25,30 @@ export function testFinding(running: () => Running): void {
     await page.waitForURL(/request_id=/);
     await page.getByRole('link', { name: /GET \/v1\/payments\/pay_none/ }).click();
     await page.getByText('"code": "not_found"').waitFor();
+  });
+
+  test('[P-4.8] saves the payments as a file that a spreadsheet reads with all its letters', async () => {
+    const { harness, page, kept } = running();
+    const body = {
+      ...{ amount: 700, currency: 'USD', description: 'Café Zürich' },
+      ...{ source: { payment_method_id: 'pm_alice' }, destination: { payment_method_id: 'pm_bob' } },
+    };
+    const made = await harness.call('POST', '/v1/payments', {
+      ...{ key: kept.serverKey, body, headers: { 'idempotency-key': 'letters' } },
+    });
+    expect(made.status).toBe(202);
+    await goTo(page, '/dashboard/payments');
+    const download = page.waitForEvent('download');
+    await button(page, 'Export CSV').click();
+    const file = await download;
+    expect(file.suggestedFilename()).toBe('payments.csv');
+    const saved = await readFile(await file.path(), 'utf8');
+    expect(saved).toMatch(/^\ufeffid,/);
+    expect(saved).toContain('Café Zürich');
+    // Programs read the stream as it is.
+    const headers = { 'payments-mode': 'test' };
+    const stream = await page.request.get('/v1/payments/export?format=csv', { headers });
+    expect((await stream.body()).subarray(0, 3).toString()).toBe('id,');
   });
 
   test('finds a page by the keyboard alone', async () => {

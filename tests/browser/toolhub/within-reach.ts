@@ -1,4 +1,5 @@
 // However much there is, all of it can be reached, by everybody, and what is refused is said where it was asked for.
+import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { type Account, call, signUp } from '../../../services/toolhub/test/accounts.ts';
@@ -198,7 +199,11 @@ export function testReach(running: () => Running): void {
       await page.goto(path);
       const download = page.waitForEvent('download');
       await page.getByRole('link', { name: link }).click();
-      expect((await download).suggestedFilename()).toBe(file);
+      const saved = await download;
+      expect(saved.suggestedFilename()).toBe(file);
+      // A spreadsheet takes letters for others without the mark; other files stay as they are.
+      const begins = (await readFile(await saved.path())).subarray(0, 5).toString();
+      expect(begins).toBe(file.endsWith('.csv') ? '\ufeffid' : '%PDF-');
     }
     await page.context().close();
   });

@@ -4,12 +4,8 @@ import type { Client } from '../api/client.ts';
 import { ConnectionLost } from '../api/problem.ts';
 import { texts } from '../texts.ts';
 import { Icon } from '../theme/icons.tsx';
+import { download } from './download.ts';
 import { toast } from './toast.ts';
-
-/** The largest file that is made for a link takes far less. */
-const READ_MS_MAX = 5 * 60_000;
-/** Until then the browser has begun to write the file. */
-const KEPT_MS = 60_000;
 
 /** A file of the API that fits into memory. A refusal is said on the page; a plain link would show its JSON in place of the page. */
 export function DownloadLink({
@@ -24,14 +20,14 @@ export function DownloadLink({
   'aria-label'?: string;
 }) {
   const [busy, setBusy] = useState(false);
-  const download = async (event: MouseEvent) => {
+  const act = async (event: MouseEvent) => {
     // Into another tab, as somebody wishes.
     if (event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
     if (busy) return;
     setBusy(true);
     try {
-      save(...(await read(client, path)));
+      await download(client, path);
     } catch (error) {
       if (error instanceof ConnectionLost) toast.failed(texts.notLoaded, texts.notLoadedNext);
       else toast.problem(error);
@@ -48,28 +44,9 @@ export function DownloadLink({
       {...rest}
       loading={busy}
       aria-busy={busy || undefined}
-      onClick={(event: MouseEvent) => void download(event)}
+      onClick={(event: MouseEvent) => void act(event)}
     >
       {children}
     </Button>
   );
-}
-
-async function read(client: Pick<Client, 'open'>, path: string): Promise<[Blob, string]> {
-  const answer = await client.open(path, { signal: AbortSignal.timeout(READ_MS_MAX) });
-  const name = /filename="([^"]+)"/.exec(answer.headers.get('content-disposition') ?? '')?.[1] ?? '';
-  try {
-    return [await answer.blob(), name];
-  } catch (error) {
-    // Cut off in the middle.
-    throw new ConnectionLost(error);
-  }
-}
-
-function save(content: Blob, name: string): void {
-  const link = document.createElement('a');
-  link.href = URL.createObjectURL(content);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), KEPT_MS);
 }

@@ -50,6 +50,7 @@ export function PaymentsPage() {
         <>
           <ActionButton
             size="sm"
+            lostWords={words.notExported}
             leftSection={<Icon name="download" />}
             onAct={async () => {
               await exportPayments(search.values);

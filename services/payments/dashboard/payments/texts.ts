@@ -6,6 +6,8 @@ export const payments = {
   create: 'New payment',
   export: 'Export CSV',
   exported: 'The file is in your downloads.',
+  notExported:
+    'The file did not come: the connection is lost, or it took too long. Try again when it is back.',
   none: 'No payments yet',
   noneNext: {
     test: 'The first one takes half a minute: test accounts are made as you type.',
