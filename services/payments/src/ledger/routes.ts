@@ -7,13 +7,7 @@ import type { ByMode } from '../tenant.ts';
 import { createFreshRuns } from './fresh-runs.ts';
 import { checkLedger } from './proofs.ts';
 import { accountsOf, entriesOf, feesOf } from './service.ts';
-import {
-  FEE_REVENUE,
-  FEES_OWED,
-  OUTSIDE_DESTINATIONS,
-  OUTSIDE_SOURCES,
-  OWED_PREFIX,
-} from './transfer.ts';
+import { FEE_REVENUE, FEES_OWED, OUTSIDE_DESTINATIONS, OUTSIDE_SOURCES, OWED_PREFIX } from './transfer.ts';
 
 export interface LedgerRouteDependencies {
   databases: ByMode<Database>;
