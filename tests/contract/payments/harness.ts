@@ -70,6 +70,8 @@ export interface InstanceOptions {
   env?: Record<string, string>;
   time?: TestTime;
   service?: Partial<Pick<PaymentsAppDependencies, 'webhooks' | 'random' | 'secrets'>>;
+  /** Between the service and each of its databases, to hear what it asks. */
+  overhear?: (database: Database) => Database;
 }
 
 /** One process of the service; several on one database are several processes. */
@@ -88,8 +90,9 @@ export async function startInstance(
     ...options.env,
   });
   const errors: unknown[] = [];
-  const open = (connectionsMax: number) =>
-    openDatabase({ ...connectionTo(testDatabase.url), schema: SCHEMA, connectionsMax });
+  const { overhear = (opened: Database) => opened } = options;
+  const open = async (connectionsMax: number) =>
+    overhear(await openDatabase({ ...connectionTo(testDatabase.url), schema: SCHEMA, connectionsMax }));
   const [database, forTestMode] = await Promise.all([open(10), open(TEST_CONNECTIONS)]);
   const payments = await createPayments({
     ...{ config, database, testDatabase: forTestMode, now, random: () => 0 },

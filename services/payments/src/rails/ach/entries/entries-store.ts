@@ -1,6 +1,12 @@
-import type { Queryable } from '@libs/db';
+import {
+  type PreparedStatement,
+  type Queryable,
+  queryByTenant,
+  type TenantStatement,
+  tenantStatement,
+} from '@libs/db';
 import type { AchEntry, AchEntryState, AchLeg } from './entry.ts';
-import type { AchScope } from './scope.ts';
+import { type AchScope, followsClock, tenantOfScope } from './scope.ts';
 
 interface EntryRow {
   tenant_id: string;
@@ -81,34 +87,48 @@ export async function insertEntries(tx: Queryable, entries: readonly AchEntry[])
 /** Writes what may change in entries. */
 export async function updateEntries(tx: Queryable, entries: readonly AchEntry[]): Promise<void> {
   if (entries.length === 0) return;
-  await tx.query(
-    {
-      name: 'ach.entries_update',
-      text: `update ach_entries e set state = c.state, due_at = c.due_at, settles_at = c.settles_at, trace = c.trace,
-          rdfi = c.rdfi, file_id = c.file_id, message_id = c.message_id, return_code = c.return_code, good_at = c.good_at
-        from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::timestamptz[],
-            $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::timestamptz[])
-          as c (tenant_id, payment_id, attempt_id, leg, state, due_at, settles_at, trace, rdfi, file_id, message_id,
-            return_code, good_at)
-        where e.tenant_id = c.tenant_id and e.payment_id = c.payment_id and e.attempt_id = c.attempt_id
-          and e.leg = c.leg`,
-    },
-    [
-      entries.map((entry) => entry.tenantId),
-      entries.map((entry) => entry.paymentId),
-      entries.map((entry) => entry.attemptId),
-      entries.map((entry) => entry.leg),
-      entries.map((entry) => entry.state),
-      entries.map((entry) => entry.dueAt),
-      entries.map((entry) => entry.settlesAt),
-      entries.map((entry) => entry.sentAs?.trace ?? null),
-      entries.map((entry) => entry.sentAs?.rdfi ?? null),
-      entries.map((entry) => entry.sentAs?.fileId ?? null),
-      entries.map((entry) => entry.sentAs?.messageId ?? null),
-      entries.map((entry) => entry.returnCode),
-      entries.map((entry) => entry.goodAt),
-    ],
-  );
+  await queryByTenant(tx, UPDATE, entries, (some) => [
+    some.map((entry) => entry.tenantId),
+    some.map((entry) => entry.paymentId),
+    some.map((entry) => entry.attemptId),
+    some.map((entry) => entry.leg),
+    some.map((entry) => entry.state),
+    some.map((entry) => entry.dueAt),
+    some.map((entry) => entry.settlesAt),
+    some.map((entry) => entry.sentAs?.trace ?? null),
+    some.map((entry) => entry.sentAs?.rdfi ?? null),
+    some.map((entry) => entry.sentAs?.fileId ?? null),
+    some.map((entry) => entry.sentAs?.messageId ?? null),
+    some.map((entry) => entry.returnCode),
+    some.map((entry) => entry.goodAt),
+  ]);
+}
+
+const UPDATE = tenantStatement(
+  'ach.entries_update',
+  (
+    tenant,
+  ) => `update ach_entries e set state = c.state, due_at = c.due_at, settles_at = c.settles_at, trace = c.trace,
+      rdfi = c.rdfi, file_id = c.file_id, message_id = c.message_id, return_code = c.return_code, good_at = c.good_at
+    from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::timestamptz[], $7::timestamptz[],
+        $8::text[], $9::text[], $10::text[], $11::text[], $12::text[], $13::timestamptz[])
+      as c (tenant_id, payment_id, attempt_id, leg, state, due_at, settles_at, trace, rdfi, file_id, message_id,
+        return_code, good_at)
+    where e.tenant_id = ${tenant} and e.payment_id = c.payment_id and e.attempt_id = c.attempt_id
+      and e.leg = c.leg`,
+  'c.tenant_id',
+);
+
+/** The entries of a scope: those of one tenant have it named, where tables are spread, so that its server alone is asked. */
+async function queryScope<Row extends object>(
+  db: Queryable,
+  { name, text }: { name: string; text: (ofScope: string) => string },
+  [scope, ...values]: readonly [AchScope, ...unknown[]],
+): Promise<Row[]> {
+  const ofMany: PreparedStatement = { name, text: text('scope = $1') };
+  if (!db.isSpread || !followsClock(scope)) return (await db.query<Row>(ofMany, [scope, ...values])).rows;
+  const ofOne = { name: `${name}.apart`, text: text(`tenant_id = $${values.length + 2} and scope = $1`) };
+  return (await db.query<Row>(ofOne, [scope, ...values, tenantOfScope(scope)])).rows;
 }
 
 export interface DueQuery {
@@ -119,10 +139,13 @@ export interface DueQuery {
 }
 
 export async function findQueued(db: Queryable, { scope, asOf, limit }: DueQuery): Promise<AchEntry[]> {
-  const { rows } = await db.query<EntryRow>(
+  const rows = await queryScope<EntryRow>(
+    db,
     {
       name: 'ach.entries_queued',
-      text: `select ${COLUMNS} from ach_entries where scope = $1 and state = 'queued' and due_at <= $2
+      text: (
+        ofScope,
+      ) => `select ${COLUMNS} from ach_entries where ${ofScope} and state = 'queued' and due_at <= $2
         order by due_at, payment_id limit $3`,
     },
     [scope, asOf, limit],
@@ -135,11 +158,14 @@ export async function findFilesToSettle(
   db: Queryable,
   { scope, asOf }: Omit<DueQuery, 'limit'>,
 ): Promise<string[]> {
-  const { rows } = await db.query<{ id: string }>(
+  const rows = await queryScope<{ id: string }>(
+    db,
     {
       name: 'ach.files_to_settle',
-      text: `select f.id from ach_files f where f.sent_at is not null and f.id in (select e.file_id from ach_entries e
-        where e.scope = $1 and e.state = 'sent' and e.good_at <= $2)`,
+      text: (
+        ofScope,
+      ) => `select f.id from ach_files f where f.sent_at is not null and f.id in (select e.file_id from ach_entries e
+        where ${ofScope} and state = 'sent' and good_at <= $2)`,
     },
     [scope, asOf],
   );
@@ -150,10 +176,13 @@ export async function findToSettle(
   db: Queryable,
   { scope, asOf, limit, fileIds }: DueQuery & { fileIds: readonly string[] },
 ): Promise<AchEntry[]> {
-  const { rows } = await db.query<EntryRow>(
+  const rows = await queryScope<EntryRow>(
+    db,
     {
       name: 'ach.entries_to_settle',
-      text: `select ${COLUMNS} from ach_entries where scope = $1 and state = 'sent' and good_at <= $2
+      text: (
+        ofScope,
+      ) => `select ${COLUMNS} from ach_entries where ${ofScope} and state = 'sent' and good_at <= $2
           and file_id = any($4) order by good_at, payment_id limit $3`,
     },
     [scope, asOf, limit, fileIds],
@@ -163,12 +192,13 @@ export async function findToSettle(
 
 /** When the next entry leaves, or counts. */
 export async function nextEntryAt(db: Queryable, scope: AchScope): Promise<Date | null> {
-  const { rows } = await db.query<{ at: Date | null }>(
+  const rows = await queryScope<{ at: Date | null }>(
+    db,
     {
       name: 'ach.entries_next',
-      text: `select least(
-          (select min(due_at) from ach_entries where scope = $1 and state = 'queued'),
-          (select min(good_at) from ach_entries where scope = $1 and state = 'sent')) as at`,
+      text: (ofScope) => `select least(
+          (select min(due_at) from ach_entries where ${ofScope} and state = 'queued'),
+          (select min(good_at) from ach_entries where ${ofScope} and state = 'sent')) as at`,
     },
     [scope],
   );
@@ -180,17 +210,29 @@ export async function findEntriesOf(
   db: Queryable,
   keys: readonly { tenantId: string; id: string }[],
 ): Promise<AchEntry[]> {
-  const { rows } = await db.query<EntryRow>(
-    {
-      name: 'ach.entries_of',
-      text: `select ${COLUMNS} from ach_entries
-        where (tenant_id, payment_id) in (select * from unnest($1::text[], $2::text[]))
-        order by tenant_id, payment_id, due_at`,
-    },
-    [keys.map((key) => key.tenantId), keys.map((key) => key.id)],
+  const rows = await queryByTenant<EntryRow, { tenantId: string; id: string }>(
+    db,
+    OF_PAYMENTS,
+    keys,
+    (some) => [some.map((key) => key.tenantId), some.map((key) => key.id)],
   );
   return rows.map(fromRow);
 }
+
+const OF_PAYMENTS: TenantStatement = {
+  together: {
+    name: 'ach.entries_of',
+    text: `select ${COLUMNS} from ach_entries
+      where (tenant_id, payment_id) in (select * from unnest($1::text[], $2::text[]))
+      order by tenant_id, payment_id, due_at`,
+  },
+  apart: {
+    name: 'ach.entries_of.apart',
+    text: `select ${COLUMNS} from ach_entries
+      where tenant_id = ($1::text[])[1] and payment_id = any($2)
+      order by payment_id, due_at`,
+  },
+};
 
 /** Traces come again after ten million, so one may have several entries: the latest stands first. */
 export async function findByTraces(
@@ -198,10 +240,12 @@ export async function findByTraces(
   scope: AchScope,
   traces: readonly string[],
 ): Promise<AchEntry[]> {
-  const { rows } = await db.query<EntryRow>(
+  const rows = await queryScope<EntryRow>(
+    db,
     {
       name: 'ach.entries_by_trace',
-      text: `select ${COLUMNS} from ach_entries where scope = $1 and trace = any($2) order by due_at desc`,
+      text: (ofScope) =>
+        `select ${COLUMNS} from ach_entries where ${ofScope} and trace = any($2) order by due_at desc`,
     },
     [scope, traces],
   );
