@@ -1,5 +1,13 @@
 import { hash } from 'node:crypto';
-import { createBatcher, type Database, type Outcome, patienceAmongProcesses, type Queryable } from '@libs/db';
+import {
+  createBatcher,
+  type Database,
+  isRefusedData,
+  isTenantAway,
+  type Outcome,
+  patienceAmongProcesses,
+  type Queryable,
+} from '@libs/db';
 import { currentTrace } from '@libs/runtime';
 import { errors } from '../../errors.ts';
 import { lockForChange } from '../../ledger/service.ts';
@@ -66,6 +74,8 @@ function createLane({ recent, ...deps }: LaneDependencies): Accept {
     batchMax: BATCH_MAX,
     queueMax: QUEUE_MAX,
     onOverflow: () => errors.overloaded({ retryAfterSeconds: 1 }),
+    // Tenants whose server is there do not wait for one whose is away; what was written after all is found by its key.
+    onFailure: (error) => (isRefusedData(error) || isTenantAway(deps.database, error) ? 'split' : 'reject'),
     gatherMs: patienceAmongProcesses(deps.areSeveral),
   });
 
