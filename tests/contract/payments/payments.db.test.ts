@@ -191,6 +191,34 @@ describe('idempotency', () => {
     expect(longest.status).toBe(202);
   });
 
+  test('[P-10.2] two keys are none: whoever adds one for each try would have every repeat paid anew', async () => {
+    const { test: key } = await harness.organisation();
+    const send = async (path: string, body: object, keys: string[]) => {
+      const sending = request(`${harness.url}${path}`, {
+        method: 'POST',
+        headers: {
+          ...{ authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+          'idempotency-key': keys,
+        },
+      });
+      sending.end(JSON.stringify(body));
+      const [response] = await once(sending, 'response');
+      return { status: response.statusCode, code: JSON.parse(await readText(response)).code };
+    };
+    const refused = { status: 400, code: 'idempotency_key_invalid' };
+    for (const keys of [
+      ['mine', 'first try'],
+      ['mine', 'mine'],
+      ['"mine"', '"first try"'],
+    ]) {
+      expect(await send('/v1/payments', payment(), keys)).toEqual(refused);
+      expect(await send('/v1/payment_methods', { type: 'balance' }, keys)).toEqual(refused);
+    }
+    expect((await send('/v1/payments', payment(), ['mine, first try'])).status).toBe(202);
+    const { body } = await harness.call('GET', '/v1/payments', { key });
+    expect(body.data).toHaveLength(1);
+  });
+
   test('[P-4.4] the same body in another order gets the first response byte for byte, also after the payment moved on', async () => {
     const first = await post(payment({ rail: 'rtp', metadata: { a: '1', b: '2' } }), {
       idempotencyKey: 'again',

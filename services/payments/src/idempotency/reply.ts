@@ -1,7 +1,7 @@
 import type { Transaction } from '@libs/db';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { sendJsonText } from '../api-schema.ts';
-import { parseIdempotencyKey } from './key.ts';
+import { idempotencyKeyOf } from './key.ts';
 import type { Idempotency, IdempotentRequest } from './service.ts';
 
 /** What a route answers with; the body becomes JSON once. */
@@ -33,13 +33,12 @@ function ownerOf({
 
 export function createReplyOnce(idempotency: Idempotency): ReplyOnce {
   return async (request, reply, work) => {
-    const header = request.headers['idempotency-key'];
     const [path = ''] = request.url.split('?', 1);
     const answer = await idempotency.once(
       {
         ...ownerOf(request),
         path,
-        key: header === undefined ? null : parseIdempotencyKey(header),
+        key: idempotencyKeyOf(request) ?? null,
         body: request.body,
       },
       async (tx) => {

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest, preParsingHookHandler } from 'fastify';
-import { parseIdempotencyKey } from '../idempotency/key.ts';
+import { idempotencyKeyOf } from '../idempotency/key.ts';
 import type { ByMode } from '../tenant.ts';
 import { ACCEPT_PATH, type AcceptPlace } from './accept/path.ts';
 import {
@@ -68,17 +68,16 @@ export function createRepeatsHook(
 }
 
 function findKnown(recent: ByMode<RecentResponses>, request: FastifyRequest): RecentResponse | undefined {
-  const header = request.headers['idempotency-key'];
   const length = lengthOf(request);
   // A key that is missing or bad is refused in its turn.
-  if (typeof header !== 'string' || !(length > 0 && length <= SENT_BYTES_MAX)) return undefined;
-  let key: string;
+  if (!(length > 0 && length <= SENT_BYTES_MAX)) return undefined;
+  let key: string | undefined;
   try {
-    key = parseIdempotencyKey(header);
+    key = idempotencyKeyOf(request);
   } catch {
     return undefined;
   }
-  return recent[request.caller.tenant.mode].get(placeOf(request, key));
+  return key === undefined ? undefined : recent[request.caller.tenant.mode].get(placeOf(request, key));
 }
 
 function isSame(request: FastifyRequest, bytes: Buffer, sent: SentRequest | undefined): sent is SentRequest {

@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { idCursor, idParams } from '../api-schema.ts';
 import { errors } from '../errors.ts';
-import { parseIdempotencyKey } from '../idempotency/key.ts';
+import { idempotencyKeyOf } from '../idempotency/key.ts';
 import { parseMoment } from '../moment.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
 import type { ByMode } from '../tenant.ts';
@@ -63,9 +63,9 @@ function takeIdempotencyKey(
   done: (error?: Error) => void,
 ): void {
   try {
-    const header = request.headers['idempotency-key'];
-    if (header === undefined) throw errors.idempotency_key_required();
-    request.idempotencyKey = parseIdempotencyKey(header as string);
+    const key = idempotencyKeyOf(request);
+    if (key === undefined) throw errors.idempotency_key_required();
+    request.idempotencyKey = key;
   } catch (error) {
     done(error as Error);
     return;
