@@ -26,6 +26,11 @@ export const REFUSED_CONSTRUCTS: Readonly<Record<string, { pattern: RegExp; inst
       /\bunnest\((?:[^()]|\([^()]*\))*\)(?:(?!;|`)[\s\S]){0,400}?\bfor (?:update|share|no key update|key share)\b/gi,
     instead: 'name the tenant (tenant_id = $1), one tenant for each statement',
   },
+  'interval and a moment of the row': {
+    // Refused in an update, since such a sum depends on the time zone; a moment of the clock is reckoned before the row is known.
+    pattern: /(?:(?<!_timestamp\()\)|\bset\s+\w+\s*=\s*\w+)\s*[-+]\s*(?:\$\d+\s*\*\s*)?interval\b/gi,
+    instead: "reckon in UTC: (moment at time zone 'UTC' - interval '…') at time zone 'UTC'",
+  },
   'count of an insert that selects': {
     // Rows that were in the way are counted, too, where what is inserted passes through the first server.
     pattern:

@@ -59,6 +59,8 @@ describe('each construct is found', () => {
       'lock over many tenants',
       'select * from payments p join unnest($1::text[]) as k (id) using (id) for update of p',
     ],
+    ['interval and a moment of the row', `update t set at = least(at, to_timestamp(0)) - interval '1 day'`],
+    ['interval and a moment of the row', `update t set at = at + $1 * interval '1 day' where id = 1`],
     [
       'count of an insert that selects',
       'const { rowCount } = await tx.query(`insert into t (a) select $1 where true on conflict do nothing`',
@@ -71,6 +73,11 @@ describe('each construct is found', () => {
     expect(
       countConstructs(`select * from payments where tenant_id = $1 and id = $2 for update;
         update jobs set ready_at = statement_timestamp() where id = $1; select pg_notify($1, $2)`),
+    ).toEqual({});
+    expect(
+      countConstructs(`update t set a = statement_timestamp() + $1 * interval '1 day';
+        delete from t where a < statement_timestamp() - interval '1 day';
+        update t set a = (a at time zone 'UTC' - interval '1 day') at time zone 'UTC'`),
     ).toEqual({});
     for (const insert of [
       'values ($1) on conflict do nothing',

@@ -70,8 +70,8 @@ export async function leaveWebhooks(
   );
 }
 
-/** Another time with every doubt, so that a look which began before it can tell. */
-const DOUBTED = `least(checked_at, to_timestamp(0)) - interval '1 millisecond'`;
+/** Another time with every doubt, so that a look which began before it can tell. In UTC: where tables are spread no update takes what depends on a time zone. */
+const DOUBTED = `(least(checked_at, to_timestamp(0)) at time zone 'UTC' - interval '1 millisecond') at time zone 'UTC'`;
 
 /** Has the next round look at the address anew: the token is another. */
 export async function doubtWebhook(tx: Queryable, { customerId, botId }: BotKey): Promise<void> {
