@@ -4,7 +4,7 @@ import type { Clocks } from '../clock/service.ts';
 import { lockForChange } from '../ledger/service.ts';
 import type { MethodKey } from './method.ts';
 import type { PaymentMethods } from './service.ts';
-import { readBalances } from './stranded-store.ts';
+import { findDeleted, readBalances } from './stranded-store.ts';
 
 export const STRANDED_JOB = 'payment_methods.reopen_stranded';
 const ROWS_PER_PAGE = 1_000;
@@ -46,7 +46,8 @@ export function createStrandedBalances(deps: StrandedBalancesDependencies): {
   /** Answers where the next page begins; null at the end. */
   async function lookAtPage(after: MethodKey | null): Promise<MethodKey | null> {
     const page = await readBalances(database, { after, limit: rowsPerPage });
-    for (const { isStranded, tenantId, id } of page) if (isStranded) await open({ tenantId, id });
+    const withMoney = page.filter(({ hasMoney }) => hasMoney);
+    for (const key of await findDeleted(database, withMoney)) await open(key);
     const last = page.at(-1);
     return last === undefined || page.length < rowsPerPage ? null : { tenantId: last.tenantId, id: last.id };
   }
