@@ -37,6 +37,11 @@ describe('routes', () => {
     expect([deeper.status, deeper.headers.get('allow')]).toEqual([405, 'POST']);
   });
 
+  test('what stands behind a semicolon belongs to the path, which is another one and unknown', async () => {
+    const answer = await client.get('/v1/things;colour=red');
+    expect([answer.status, answer.headers.get('allow')]).toEqual([404, null]);
+  });
+
   test('HEAD is answered for GET', async () => {
     const answer = await client.send('/v1/things', { method: 'HEAD' });
     expect(answer.status).toBe(200);

@@ -12,7 +12,7 @@ export class AllowedMethods {
   }
 
   of(url: string): string[] {
-    const queryStart = url.search(/[?#;]/);
+    const queryStart = url.search(/[?#]/);
     const path = queryStart === -1 ? url : url.slice(0, queryStart);
     const allowed = new Set<string>();
     for (const { matches, methods } of this.#byPattern.values()) {
