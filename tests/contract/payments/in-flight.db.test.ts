@@ -31,8 +31,10 @@ async function during(
       isAnswered = true;
     });
     const waits = async () => {
+      // For this transaction: whoever works in the background may wait for another one.
       const { rows } = await tx.query(
-        `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+        `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
+           and pg_backend_pid() = any(pg_blocking_pids(pid))`,
       );
       return isAnswered || rows.length > 0;
     };
