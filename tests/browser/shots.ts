@@ -1,12 +1,21 @@
 // npm run shots [page …]: pictures of every page of both dashboards, full and empty, in .shots/.
 import { startTestServer } from '@libs/db/testing';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { signUp as signUpToToolhub } from '../../services/toolhub/test/accounts.ts';
 import { ADMIN_TOKEN } from '../../services/toolhub/test/instance.ts';
 import { signUp, verifyAddress } from '../contract/payments/person.ts';
 import { startReceiver } from '../contract/payments/receiver.ts';
 import { startChromium } from './chromium.ts';
-import { dialogs, listPages, objectPages, operatorPages, publicPages, statePages } from './payments/pages.ts';
+import {
+  dialogs,
+  listPages,
+  objectPages,
+  operatorPages,
+  otherDialogs,
+  otherPages,
+  publicPages,
+  statePages,
+} from './payments/pages.ts';
 import { startDashboard } from './payments/rig.ts';
 import { seed, seedForPictures, seedOperator, seedStates } from './payments/seed.ts';
 import { folder, picture } from './pictures.ts';
@@ -16,6 +25,36 @@ import * as toolhubSeed from './toolhub/seed.ts';
 
 const wanted = process.argv.slice(2);
 const pagesWanted = wanted.filter((word) => word !== 'payments' && word !== 'toolhub');
+
+/** As far as the window shows, with the dialog that the button opens. */
+async function pictureDialogs(
+  chromium: Browser,
+  url: string,
+  options: {
+    dialogs: Record<string, readonly [path: string, button: string | RegExp]>;
+    cookie: string | undefined;
+    prefix: string;
+    enter?: (page: Page) => Promise<void>;
+  },
+): Promise<void> {
+  const { dialogs: opened, cookie, prefix } = options;
+  await picture(chromium, url, {
+    ...{ wanted: pagesWanted, cookie, prefix, windowOnly: true },
+    pages: Object.fromEntries(Object.entries(opened).map(([name, [path]]) => [name, path])),
+    async enter(page, name) {
+      await options.enter?.(page);
+      const [, button] = opened[name] as readonly [string, string | RegExp];
+      await page.getByRole('button', { name: button, exact: true }).first().click();
+      await page.getByRole('dialog').waitFor();
+    },
+  });
+}
+
+async function enterAsOperator(page: Page): Promise<void> {
+  await page.getByLabel('Admin token').fill(ADMIN_TOKEN);
+  await page.getByRole('button', { name: 'Enter' }).click();
+  await page.getByRole('tab').first().waitFor();
+}
 
 async function ofPayments(chromium: Browser): Promise<void> {
   const harness = await startDashboard();
@@ -31,7 +70,7 @@ async function ofPayments(chromium: Browser): Promise<void> {
     await seedOperator(harness);
     receiver.respond = (response, { path }) =>
       response.writeHead(path === '/failing' ? 500 : 204).end(path === '/failing' ? 'out of stock' : '');
-    await seedForPictures(harness, full, `${receiver.url}/failing`);
+    const others = await seedForPictures(harness, full, `${receiver.url}/failing`);
     const empty = await signUp(harness, { name: 'Grace Hopper', organisation: 'Empty Hall' });
     await picture(chromium, harness.url, {
       wanted: pagesWanted,
@@ -39,20 +78,10 @@ async function ofPayments(chromium: Browser): Promise<void> {
       cookie: undefined,
       prefix: '',
     });
-    const pages = { ...listPages, ...objectPages(seeded), ...operatorPages };
+    const pages = { ...listPages, ...objectPages(seeded), ...operatorPages, ...otherPages(others) };
     await picture(chromium, harness.url, { wanted: pagesWanted, pages, cookie: full.cookie, prefix: '' });
-    const opened = dialogs(seeded);
-    await picture(chromium, harness.url, {
-      wanted: pagesWanted,
-      pages: Object.fromEntries(Object.entries(opened).map(([name, [path]]) => [name, path])),
-      cookie: full.cookie,
-      prefix: '',
-      windowOnly: true,
-      async enter(page, name) {
-        const [, button] = opened[name] as readonly [string, string];
-        await page.getByRole('button', { name: button, exact: true }).first().click();
-        await page.getByRole('dialog').waitFor();
-      },
+    await pictureDialogs(chromium, harness.url, {
+      ...{ dialogs: { ...dialogs(seeded), ...otherDialogs }, cookie: full.cookie, prefix: '' },
     });
     // Last, since the clock stands still from then on.
     const states = statePages(await seedStates(full));
@@ -92,11 +121,14 @@ async function ofToolhub(chromium: Browser): Promise<void> {
       pages: toolhubPages.operatorPages,
       cookie: undefined,
       prefix: 'toolhub-',
-      async enter(page) {
-        await page.getByLabel('Admin token').fill(ADMIN_TOKEN);
-        await page.getByRole('button', { name: 'Enter' }).click();
-        await page.getByRole('tab').first().waitFor();
-      },
+      enter: enterAsOperator,
+    });
+    const prefix = 'toolhub-';
+    const { dialogs: ofCustomers, operatorDialogs } = toolhubPages;
+    await pictureDialogs(chromium, hub.url, { dialogs: ofCustomers, cookie: full.cookie, prefix });
+    await pictureDialogs(chromium, hub.url, {
+      ...{ dialogs: operatorDialogs, cookie: undefined, prefix },
+      enter: enterAsOperator,
     });
     await picture(chromium, hub.url, {
       wanted: pagesWanted,

@@ -1,7 +1,7 @@
 // What stands where: rows that are read at a glance, and a header that keeps to its window.
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { goTo } from '../chromium.ts';
+import { goTo, isDrawn } from '../chromium.ts';
 
 interface Opened {
   /** A tab of somebody who is logged in, at the home page. */
@@ -39,6 +39,34 @@ export function testLayout({ open, completed }: Opened): void {
     await goTo(page, '/dashboard/keys');
     const id = page.getByText(/^key_/).first();
     expect((await id.boundingBox())?.height).toBeLessThan(LINE_PX_MAX);
+    await page.context().close();
+  });
+
+  test('on a desktop the operator sees what can be done with a file, and a reference in one line', async () => {
+    const page = await open();
+    for (const width of DESKTOP_WIDTHS) {
+      await page.setViewportSize({ width, height: 900 });
+      await goTo(page, '/dashboard/operator?tab=files');
+      await page.getByRole('button', { name: 'Mark refused' }).first().waitFor();
+      await isDrawn(page);
+      expect(await page.locator('[data-sideways]').count(), `${width} px`).toBe(0);
+      await goTo(page, '/dashboard/operator?tab=reconciliation');
+      const reference = page.locator('td > .ui-id').filter({ hasText: '20261113021000021B0042' });
+      expect((await reference.boundingBox())?.height, `${width} px`).toBeLessThan(LINE_PX_MAX);
+    }
+    await page.context().close();
+  });
+
+  test('on a phone an id stands in one line, with its button beside it', async () => {
+    const page = await open();
+    await page.setViewportSize({ width: 360, height: 800 });
+    for (const path of ['/dashboard/ledger?tab=entries', '/dashboard/team']) {
+      await goTo(page, path);
+      const ids = page.locator('td:not(:first-child) > .ui-id');
+      await ids.first().waitFor();
+      const heights = await ids.evaluateAll((found) => found.map((id) => id.getBoundingClientRect().height));
+      expect(Math.max(...heights), path).toBeLessThan(LINE_PX_MAX);
+    }
     await page.context().close();
   });
 

@@ -55,6 +55,20 @@ export function statePages(states: SeededStates): Record<string, string> {
   );
 }
 
+/** What only pictures need: pages of what is in another state than usual. */
+export function otherPages({ switchedOff }: { switchedOff: string }): Record<string, string> {
+  return { 'webhook-off': `/dashboard/webhooks/${switchedOff}`, 'live-keys': '/dashboard/live/keys' };
+}
+
+/** Dialogs that only pictures need. */
+export const otherDialogs: ReturnType<typeof dialogs> = {
+  'dialog-passkey': ['/dashboard/settings', 'Remove'],
+  'dialog-sessions': ['/dashboard/settings', 'End all others'],
+  'dialog-approve': ['/dashboard/operator', 'Approve'],
+  'dialog-refuse': ['/dashboard/operator', 'Refuse'],
+  'dialog-refused-file': ['/dashboard/operator?tab=files', 'Mark refused'],
+};
+
 /** Dialogs: the page, and the button that opens it. */
 export function dialogs(seeded: Seeded): Record<string, readonly [path: string, button: string]> {
   return {

@@ -3,7 +3,8 @@ import { createSealer } from '@libs/seal';
 import { createQuarantine } from '../../../services/payments/src/quarantine/service.ts';
 import { nextWindow } from '../../../services/payments/src/rails/ach/schedule/windows.ts';
 import { ADMIN_TOKEN, type Harness, SEAL_KEY } from '../../contract/payments/harness.ts';
-import type { Browser } from '../../contract/payments/person.ts';
+import { type Browser, signUp, verifyAddress } from '../../contract/payments/person.ts';
+import { addDevices } from '../devices.ts';
 
 export interface Seeded {
   completed: string;
@@ -127,9 +128,11 @@ export async function seedOperator(harness: Harness): Promise<void> {
 /** What only pictures need: colleagues, keys of every kind, an endpoint that fails, and a month of figures. */
 export async function seedForPictures(
   harness: Harness,
-  person: Browser & { organisationId: string },
+  person: Browser & { organisationId: string; userId: string },
   failingUrl: string,
-): Promise<void> {
+): Promise<{ switchedOff: string }> {
+  await addDevices(harness.database, 'person_id', person.userId);
+  await askForLiveAccess(harness);
   await person.call('POST', '/v1/webhook_endpoints', {
     ...{ url: failingUrl, description: 'Warehouse', events: ['payment.completed', 'payment.failed'] },
   });
@@ -164,6 +167,32 @@ export async function seedForPictures(
     ...{ source: { payment_method_id: 'pm_alice' }, destination: { payment_method_id: 'pm_landlord' } },
   };
   await person.call('POST', '/v1/payments', body, { headers: { 'idempotency-key': 'failing deliveries' } });
+  return { switchedOff: await switchOff(person, failingUrl) };
+}
+
+/** An endpoint that was to hear of something, and is switched off. */
+async function switchOff(person: Browser, url: string): Promise<string> {
+  const { body } = await person.call('POST', '/v1/webhook_endpoints', { url, description: 'Old warehouse' });
+  const path = `/v1/webhook_endpoints/${body.id}`;
+  await person.call('POST', `${path}/test`, {});
+  await person.call('PATCH', path, { status: 'disabled' });
+  return body.id;
+}
+
+/** Organisations whose access to live mode was asked for, given and refused. */
+async function askForLiveAccess(harness: Harness): Promise<void> {
+  for (const [organisation, decision] of [
+    ['Looms and Sons', undefined],
+    ['Difference Engines', { approved: true }],
+    ['Punched Cards', { approved: false, reason: 'We need the name of your sponsor first.' }],
+  ] as const) {
+    const owner = await signUp(harness, { name: 'Charles Babbage', organisation });
+    await verifyAddress(harness, owner);
+    const reason = 'We pay 40 weavers each Friday, some $60,000 a week.';
+    await owner.call('POST', '/v1/live_access', { reason });
+    const path = `/v1/admin/organisations/${owner.organisationId}/live_access`;
+    if (decision !== undefined) await harness.call('POST', path, { key: ADMIN_TOKEN, body: decision });
+  }
 }
 
 /** A payment in each state that one does not meet by itself, and one that was refunded in part. */

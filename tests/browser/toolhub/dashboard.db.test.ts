@@ -7,6 +7,7 @@ import { testConnecting } from './connecting.ts';
 import { testEveryPage, testStranger } from './every-page.ts';
 import { testJourney, testJourneysEnd } from './journey.ts';
 import { testKeyboard } from './keyboard.ts';
+import { testLayout } from './layout.ts';
 import { testMishaps } from './mishaps.ts';
 import { testOperator } from './operator.ts';
 import { type Dashboard, startDashboard } from './rig.ts';
@@ -39,6 +40,7 @@ describe.runIf(hasChromium)('the dashboard of Toolhub', () => {
   testOperator(running);
   testEveryPage(running);
   testKeyboard(running);
+  testLayout(running);
   testMishaps(running);
   testTelling(running);
   testStayingTrue(running);

@@ -19,6 +19,22 @@ export const operatorPages: Record<string, string> = {
   'admin-health': '/admin?tab=health',
 };
 
+/** Dialogs: the page, and the button that opens it. */
+export const dialogs: Record<string, readonly [path: string, button: string | RegExp]> = {
+  'dialog-delivery': ['/webhooks', 'Show webhook.test'],
+  'dialog-dead-letter': ['/webhooks', 'Show'],
+  'dialog-plan': ['/billing', 'Change to Scale'],
+  'dialog-token': ['/tokens', 'Make a token'],
+  'dialog-passkey': ['/settings', 'Remove'],
+  'dialog-sessions': ['/settings', 'End all others'],
+};
+
+export const operatorDialogs: typeof dialogs = {
+  'dialog-admin-customer': ['/admin', /@example\.com/],
+  'dialog-admin-dead-letters': ['/admin/dead-letters', /@example\.com/],
+  'dialog-admin-plan': ['/admin?tab=plans', 'Make a plan'],
+};
+
 export const customerPages: Record<string, string> = {
   overview: '/',
   connections: '/connections',

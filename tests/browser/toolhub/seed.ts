@@ -2,6 +2,7 @@
 import { type Account, call, makeToken, signUp } from '../../../services/toolhub/test/accounts.ts';
 import { obtainTokens, registerClient } from '../../../services/toolhub/test/authorization.ts';
 import { ADMIN_TOKEN } from '../../../services/toolhub/test/instance.ts';
+import { addDevices } from '../devices.ts';
 import type { Dashboard } from './rig.ts';
 import { VENDOR_TOKEN } from './rig.ts';
 
@@ -33,6 +34,8 @@ export async function seed(hub: Dashboard): Promise<Account> {
   await waitForApproval(url, account, token);
   await addInvoices(hub, account);
   await addDeadLetters(hub, account.id, 1);
+  await addDevices(database, 'customer_id', account.id);
+  await addFailedJobs(hub);
   return account;
 }
 
@@ -158,6 +161,16 @@ export async function addAuditEntries(
      select $1, 'aud_7zzzzzzzzz' || lpad(n::text, 16, '0'), now(), 'customer', $1, 'tool.call', 'accounts_list', 'success'
      from generate_series(1, $2::int) n`,
     [id, count],
+  );
+}
+
+/** One that a person can do something about, and one whose words are long. */
+async function addFailedJobs({ database: { database } }: Dashboard): Promise<void> {
+  await database.query(
+    `insert into jobs (name, payload, ready_at, attempts, failed_at, last_error)
+     values ('invoices.mail', '{}', now(), 25, now(), 'connect ECONNREFUSED 127.0.0.1:25'),
+       ('credentials.upkeep', '{}', now(), 25, now() - interval '1 day',
+        'the key k_01m7ps6d14fasp201gh7f8dvtg that sealed this credential is not among those of TOOLHUB_ENCRYPTION_KEY')`,
   );
 }
 

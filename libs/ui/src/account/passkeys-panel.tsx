@@ -1,4 +1,4 @@
-import { Group, Stack, Switch, Text, TextInput } from '@mantine/core';
+import { Box, Group, Stack, Switch, Text, TextInput } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
 import { useState } from 'react';
 import { loadPart } from '../app/missing-parts.ts';
@@ -80,10 +80,13 @@ export function PasskeysPanel({ account, secondFactor }: { account: Account; sec
           }
         />
         <Group px="lg" pb="lg" justify="space-between" align="flex-end">
-          <ApiFormView api={api} submitLabel={words.add} inline>
-            <TextInput label={words.name} {...api.form.getInputProps('name')} />
-            <OwnPasswordField input={api.form.getInputProps('password')} />
-          </ApiFormView>
+          {/* As wide as there is room, so that its button stands beside its fields. */}
+          <Box flex="1 1 30rem" miw={0}>
+            <ApiFormView api={api} submitLabel={words.add} inline>
+              <TextInput label={words.name} {...api.form.getInputProps('name')} />
+              <OwnPasswordField input={api.form.getInputProps('password')} />
+            </ApiFormView>
+          </Box>
           {secondFactor === undefined || secondFactor.passkeys === 0 ? null : (
             <SecondFactorSwitch account={account} required={secondFactor.passkey_required} />
           )}

@@ -32,7 +32,7 @@ function columnsOf(account: Account, path: string): readonly Column<OwnSession>[
         </span>
       ),
     },
-    { header: words.address, render: ({ ip }) => ip ?? '–' },
+    { header: words.address, render: ({ ip }) => <span>{ip ?? '–'}</span> },
     { header: words.since, align: 'right', render: ({ created_at: at }) => <When at={at} /> },
     { header: words.expires, align: 'right', render: ({ expires_at: at }) => <When at={at} dayOnly /> },
     {

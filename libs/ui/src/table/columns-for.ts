@@ -3,6 +3,8 @@ import type { ReactNode } from 'react';
 export interface Column<Row> {
   header: string;
   align?: 'right';
+  /** Sentences and lists: below their name in a card, from edge to edge. */
+  wide?: boolean;
   render: (row: Row) => ReactNode;
   /** For what most rows may lack, such as actions: other cells stay empty, and without a row that has it the column is left out. */
   has?: (row: Row) => boolean;

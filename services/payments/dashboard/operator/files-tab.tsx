@@ -10,7 +10,7 @@ import {
   useSearchState,
   When,
 } from '@libs/ui';
-import { Badge, Button, Checkbox, Modal, Paper, TextInput } from '@mantine/core';
+import { Badge, Button, Checkbox, Modal, Paper, Text, TextInput } from '@mantine/core';
 import { useState } from 'react';
 import { client, refresh, useList } from '../api/client.ts';
 import { whileFirst } from '../api/polling.ts';
@@ -37,8 +37,17 @@ export function FilesTab() {
   const query = useList<AchFile>(PATH, { cursor }, whileFirst({ cursor }));
   const [refused, setRefused] = useState<AchFile>();
   const columns: Column<AchFile>[] = [
-    { header: words.file, render: ({ name }) => <span className="ui-id ui-number">{name}</span> },
-    { header: texts.mode.label, render: ({ mode }) => texts.mode[mode] },
+    {
+      header: words.file,
+      render: ({ name, mode }) => (
+        <div>
+          <span className="ui-id ui-number">{name}</span>
+          <Text size="xs" c="dimmed">
+            {texts.mode[mode]}
+          </Text>
+        </div>
+      ),
+    },
     {
       header: words.status,
       render: ({ status }) => (
@@ -51,6 +60,7 @@ export function FilesTab() {
     { header: words.left, align: 'right', render: ({ left_at: at }) => <When at={at} /> },
     {
       header: words.reason,
+      wide: true,
       has: ({ rejection }) => rejection !== null,
       render: ({ rejection }) => capitalised(rejection ?? ''),
     },

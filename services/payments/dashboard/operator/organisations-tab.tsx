@@ -40,8 +40,17 @@ function canBeDecided({ live_access: live = 'none' }: Organisation): boolean {
 }
 
 const columns: readonly Column<Organisation>[] = [
-  { header: words.name, render: ({ name }) => <strong>{name}</strong> },
-  { header: 'Id', render: ({ id }) => <CopyText text={id} label="organisation" /> },
+  {
+    header: words.name,
+    render: ({ id, name }) => (
+      <div>
+        <strong>{name}</strong>
+        <div className="ui-beside ui-whole-id">
+          <CopyText text={id} label={words.organisationId} />
+        </div>
+      </div>
+    ),
+  },
   {
     header: words.live,
     render: ({ live_access: live = 'none' }) => (
@@ -52,6 +61,7 @@ const columns: readonly Column<Organisation>[] = [
   },
   {
     header: words.request,
+    wide: true,
     has: ({ live_access_request: request }) => Boolean(request),
     render: ({ live_access_request: request }) => request,
   },
@@ -69,7 +79,7 @@ function Decision({
   organisation: Organisation;
 }) {
   return (
-    <Group gap="xs" wrap="nowrap" justify="flex-end">
+    <Group gap="xs" wrap="nowrap">
       {live === 'requested' || live === 'refused' ? (
         <ConfirmButton
           label={words.approve}

@@ -51,6 +51,7 @@ export function QuarantineTab() {
     },
     {
       header: words.resolution,
+      wide: true,
       has: ({ resolution }) => resolution !== null,
       render: ({ resolution }) => resolution ?? '',
     },

@@ -4,6 +4,7 @@ export const operator = {
   notYouNext:
     'Whoever runs this server approves live access and looks after the rails here. Your own pages are in the menu.',
   organisations: 'Organisations',
+  organisationId: 'Organisation id',
   quarantine: 'Quarantine',
   reconciliation: 'Reconciliation',
   files: 'ACH files',

@@ -1,4 +1,4 @@
-import { type Column, CopyText, ListView, Panel, useSearchState, When } from '@libs/ui';
+import { type Column, CopyText, EmptyNote, ListView, Panel, useSearchState, When } from '@libs/ui';
 import { Badge, Text } from '@mantine/core';
 import { useList } from '../api/client.ts';
 import { whileFirst } from '../api/polling.ts';
@@ -57,11 +57,7 @@ export function ActivityPanel() {
         query={query}
         columns={columns}
         keyOf={({ id }) => id}
-        empty={
-          <Text size="sm" c="dimmed" p="lg" pt={0}>
-            {words.noActivity}
-          </Text>
-        }
+        empty={<EmptyNote>{words.noActivity}</EmptyNote>}
       />
     </Panel>
   );

@@ -71,8 +71,17 @@ export function DeliveriesPanel({ endpointId, isEnabled }: { endpointId: string;
       render: ({ status }) => <Badge color={deliveryColors[status]}>{words.deliveryStatuses[status]}</Badge>,
     },
     { header: words.attempts, align: 'right', render: ({ attempts }) => attempts.length },
-    { header: words.last, render: ({ attempts }) => answerOf(attempts.at(-1)) },
-    { header: words.next, align: 'right', render: ({ next_attempt_at: at }) => <When at={at} /> },
+    {
+      header: words.last,
+      has: ({ attempts }) => attempts.length > 0,
+      render: ({ attempts }) => answerOf(attempts.at(-1)),
+    },
+    {
+      header: words.next,
+      align: 'right',
+      has: ({ next_attempt_at: at }) => at !== null,
+      render: ({ next_attempt_at: at }) => <When at={at} />,
+    },
     { header: texts.methods.created, align: 'right', render: ({ created_at: at }) => <When at={at} /> },
     {
       header: texts.common.actions,

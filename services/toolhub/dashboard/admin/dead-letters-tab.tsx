@@ -11,7 +11,7 @@ import {
   When,
 } from '@libs/ui';
 import { Anchor, Button, Group, Modal, Stack, Text } from '@mantine/core';
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { texts } from '../texts.ts';
 import { Attempts } from '../webhooks/attempts.tsx';
 import { EventName } from '../webhooks/event-name.tsx';
@@ -37,7 +37,7 @@ export function DeadLettersTab() {
       header: words.customer,
       render: ({ customer_id: id, customer }) => (
         <div>
-          <Anchor component="button" type="button" fw={600} onClick={() => setShown(id)}>
+          <Anchor component="button" type="button" fw={600} ta="left" onClick={() => setShown(id)}>
             {customer?.email ?? id}
           </Anchor>
           <Text size="sm" c="dimmed">
@@ -75,17 +75,28 @@ function Letters({ customerId }: { customerId: string }) {
   const query = useList<DeadLetter>(`${PATH}/${customerId}`, { cursor: place.cursor });
   const [opened, setOpened] = useState<DeadLetter>();
   const columns: readonly Column<DeadLetter>[] = [
-    { header: texts.webhooks.event, render: ({ event_type: type }) => <EventName type={type} /> },
-    { header: texts.webhooks.address, render: ({ webhook_url: url }) => url },
+    {
+      header: texts.webhooks.event,
+      render: ({ event_type: type, webhook_url: url }) => (
+        <div>
+          <EventName type={type} />
+          <Text size="xs" c="dimmed" fw={400} className="ui-id">
+            {url}
+          </Text>
+        </div>
+      ),
+    },
     {
       header: texts.webhooks.failedAt,
       align: 'right',
-      render: ({ failed_at: at }) => <When at={at} withZone />,
-    },
-    {
-      header: texts.webhooks.goesAt,
-      align: 'right',
-      render: ({ expires_at: at }) => <When at={at} dayOnly />,
+      render: ({ failed_at: at, expires_at: goes }) => (
+        <div>
+          <When at={at} withZone />
+          <Text size="xs" c="dimmed">
+            {texts.webhooks.goesAt} <When at={goes} dayOnly />
+          </Text>
+        </div>
+      ),
     },
     {
       header: texts.common.actions,
@@ -118,12 +129,22 @@ function Letters({ customerId }: { customerId: string }) {
         keyOf={({ id }) => id}
         empty={<Empty icon="check" title={words.noDeadLetters} />}
       />
-      {opened === undefined ? null : (
-        <>
-          <Attempts attempts={opened.attempts} withZone />
-          <JsonBlock value={opened.payload} label={texts.webhooks.payload} />
-        </>
-      )}
+      {opened === undefined ? null : <Letter key={opened.id} letter={opened} />}
     </Stack>
+  );
+}
+
+/** Below the list that it was chosen in, however long that is: whoever opened it is led there. */
+function Letter({ letter }: { letter: DeadLetter }) {
+  const region = useRef<HTMLElement>(null);
+  useEffect(() => region.current?.focus(), []);
+  return (
+    <section ref={region} tabIndex={-1} aria-label={texts.webhooks.payload}>
+      <Stack>
+        <EventName type={letter.event_type} />
+        <Attempts attempts={letter.attempts} withZone />
+        <JsonBlock value={letter.payload} label={texts.webhooks.payload} />
+      </Stack>
+    </section>
   );
 }

@@ -24,7 +24,7 @@ const columns: readonly Column<PlatformHealth>[] = [
     align: 'right',
     render: ({ latency_ms: ms }) => (ms === null ? '–' : `${ms.toLocaleString()} ms`),
   },
-  { header: words.message, render: ({ message }) => message ?? '' },
+  { header: words.message, wide: true, render: ({ message }) => message ?? '' },
 ];
 
 /** The platforms as such, without a word about any customer. */

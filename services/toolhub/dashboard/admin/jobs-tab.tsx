@@ -10,6 +10,7 @@ import {
   When,
 } from '@libs/ui';
 import { Stack } from '@mantine/core';
+import { FOLLOW_MS } from '../api/client.ts';
 import { texts } from '../texts.ts';
 import { operator, refresh, useList } from './operator.ts';
 
@@ -41,6 +42,7 @@ const jobColumns: readonly Column<Job>[] = [
   { header: words.nextRun, align: 'right', render: ({ next_run_at: at }) => <When at={at} /> },
   {
     header: words.lastError,
+    wide: true,
     has: ({ last_error: error }) => error !== null,
     render: ({ last_error: error }) => error,
   },
@@ -50,7 +52,7 @@ const failedColumns: readonly Column<FailedJob>[] = [
   { header: words.job, render: ({ name }) => <strong>{name}</strong> },
   { header: words.attempts, align: 'right', render: ({ attempts }) => attempts },
   { header: words.failedAt, align: 'right', render: ({ failed_at: at }) => <When at={at} /> },
-  { header: words.lastError, render: ({ last_error: error }) => error ?? '' },
+  { header: words.lastError, wide: true, render: ({ last_error: error }) => error ?? '' },
   {
     header: texts.common.actions,
     align: 'right',
@@ -69,9 +71,11 @@ const failedColumns: readonly Column<FailedJob>[] = [
 ];
 
 export function JobsTab() {
-  const jobs = useList<Job>(JOBS_PATH);
+  // Work goes on while somebody looks.
+  const follow = { refetchMs: () => FOLLOW_MS };
+  const jobs = useList<Job>(JOBS_PATH, {}, follow);
   const place = usePlace();
-  const failed = useList<FailedJob>('/api/admin/jobs/failed', { cursor: place.cursor });
+  const failed = useList<FailedJob>('/api/admin/jobs/failed', { cursor: place.cursor }, follow);
   return (
     <Stack gap="lg">
       <Panel title={words.tabs.jobs} flush>

@@ -17,6 +17,10 @@ export function RulesPanel() {
   );
 }
 
+/** Beside what is chosen it would only take room. */
+const placeholderOf = (chosen: readonly string[]) =>
+  chosen.length === 0 ? { placeholder: words.noTools } : {};
+
 function Rules({ rules }: { rules: ApprovalRules }) {
   const tools = useTools();
   const choices = (tools.data?.data ?? [])
@@ -61,6 +65,7 @@ function Rules({ rules }: { rules: ApprovalRules }) {
         label={words.alwaysAsk}
         data={choices}
         value={named(true)}
+        {...placeholderOf(named(true))}
         onChange={(chosen) => void withNamed(true, chosen)}
         searchable
       />
@@ -68,6 +73,7 @@ function Rules({ rules }: { rules: ApprovalRules }) {
         label={words.neverAsk}
         data={choices}
         value={named(false)}
+        {...placeholderOf(named(false))}
         onChange={(chosen) => void withNamed(false, chosen)}
         searchable
       />

@@ -52,6 +52,7 @@ export const approvals = {
   rulesLead:
     'Assistants wait for you before they run such a tool. Waiting costs nothing and ends after 24 hours.',
   rulesSaved: 'Saved.',
+  noTools: 'None',
   sends: 'Everything that sends or publishes',
   sendsHint: 'Mails, messages and posts.',
   deletes: 'Everything that deletes or overwrites',

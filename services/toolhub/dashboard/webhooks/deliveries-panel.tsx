@@ -33,8 +33,13 @@ const columnsWith = (show: (id: string) => void): Column<Delivery>[] => [
     header: words.status,
     render: ({ status }) => <Badge color={colors[status]}>{words.statuses[status]}</Badge>,
   },
-  { header: words.attempts, render: ({ attempts }) => <Attempts attempts={attempts} /> },
-  { header: words.next, align: 'right', render: ({ next_attempt_at: at }) => <When at={at} /> },
+  { header: words.attempts, wide: true, render: ({ attempts }) => <Attempts attempts={attempts} /> },
+  {
+    header: words.next,
+    align: 'right',
+    has: ({ next_attempt_at: at }) => at !== null,
+    render: ({ next_attempt_at: at }) => <When at={at} />,
+  },
   {
     header: texts.common.actions,
     align: 'right',

@@ -1,0 +1,103 @@
+// What stands where: nothing is cut off or squeezed, on a desktop and on the narrowest phones.
+import type { Page } from 'playwright-core';
+import { expect, test } from 'vitest';
+import { type Account, call, signUp } from '../../../services/toolhub/test/accounts.ts';
+import { ADMIN_TOKEN } from '../../../services/toolhub/test/instance.ts';
+import { isDrawn, openPage } from '../chromium.ts';
+import { addDevices, OTHER_ADDRESS } from '../devices.ts';
+import type { Running } from './rig.ts';
+import { addDeadLetters } from './seed.ts';
+import { panel, STEP_MS } from './steps.ts';
+
+const SLOW_MACHINE_MS = 60_000;
+const DESKTOP = { width: 1_280, height: 800 };
+const PHONE = { width: 360, height: 740 };
+/** Words that stand closer to each other than this are read as one. */
+const APART_PX_MIN = 7;
+/** Two lines of a card are higher than this. */
+const LINE_PX_MAX = 32;
+
+/** How far the words of each choice are from those of the next. */
+const GAPS = `(() => {
+  const boxes = [...document.querySelectorAll('.mantine-SegmentedControl-innerLabel')].map((label) => {
+    const text = document.createRange();
+    text.selectNodeContents(label);
+    return text.getBoundingClientRect();
+  });
+  return boxes.slice(1).map(({ left }, n) => left - boxes[n].right);
+})()`;
+
+export function testLayout(running: () => Running): void {
+  async function openAs(account: Account | undefined, viewport = DESKTOP): Promise<Page> {
+    const { hub, chromium } = running();
+    const { page } = await openPage(chromium, hub.url, { viewport });
+    page.setDefaultTimeout(STEP_MS);
+    const [name = '', value = ''] = (account?.cookie ?? '').split('=');
+    if (account !== undefined) await page.context().addCookies([{ name, value, url: hub.url }]);
+    return page;
+  }
+
+  test('the operator reads a dead letter to its end, on a desktop and on a phone', {
+    timeout: SLOW_MACHINE_MS,
+  }, async () => {
+    const { hub } = running();
+    const account = await signUp(hub.url);
+    const { cookie } = account;
+    const body = { webhook_url: `${hub.receiver.url}/hooks-of-toolhub/orders` };
+    await call(`${hub.url}/api/webhooks/config`, { cookie, body });
+    await call(`${hub.url}/api/webhooks/test`, { cookie, body: {} });
+    const sent = () => call<{ data: { status: string }[] }>(`${hub.url}/api/webhooks/deliveries`, { cookie });
+    await expect.poll(async () => (await sent()).body.data[0]?.status).toBe('delivered');
+    await addDeadLetters(hub, account.id, 12);
+    for (const viewport of [DESKTOP, PHONE]) {
+      const page = await openAs(undefined, viewport);
+      await page.goto('/admin/dead-letters');
+      await page.getByLabel('Admin token').fill(ADMIN_TOKEN);
+      await page.getByRole('button', { name: 'Enter' }).click();
+      await page.getByRole('button', { name: account.email, exact: true }).click();
+      const dialog = page.getByRole('dialog');
+      await dialog.getByRole('button', { name: 'Show' }).first().waitFor();
+      await isDrawn(page);
+      expect(await dialog.locator('[data-sideways]').count(), `${viewport.width} px`).toBe(0);
+      // What was sent is shown where one looks, however long the list above it is.
+      await dialog.getByRole('button', { name: 'Show' }).first().press('Enter');
+      await dialog.locator(':focus', { hasText: 'no room' }).waitFor();
+      await page.context().close();
+    }
+  });
+
+  test('on a phone the choices of a page stand apart from each other', {
+    timeout: SLOW_MACHINE_MS,
+  }, async () => {
+    const page = await openAs(await signUp(running().hub.url), PHONE);
+    await page.goto('/approvals');
+    await page.getByText('Expired', { exact: true }).waitFor();
+    const gaps = await page.evaluate<number[]>(GAPS);
+    expect(gaps).toHaveLength(4);
+    expect(Math.min(...gaps)).toBeGreaterThan(APART_PX_MIN);
+    await page.context().close();
+  });
+
+  test('the form of a passkey is one line on a desktop, and the address of a session is one on a phone', {
+    timeout: SLOW_MACHINE_MS,
+  }, async () => {
+    const { hub } = running();
+    const account = await signUp(hub.url);
+    await addDevices(hub.database.database, 'customer_id', account.id);
+    const page = await openAs(account);
+    await page.goto('/settings');
+    const passkeys = panel(page, 'Passkeys');
+    const bottomOf = async (role: 'textbox' | 'button', name: string) => {
+      const box = await passkeys.getByRole(role, { name, exact: true }).boundingBox();
+      return (box?.y ?? 0) + (box?.height ?? 0);
+    };
+    await passkeys.getByText('Phone of Ada').waitFor();
+    // But for the edge of the field, which is no part of it.
+    const below = (await bottomOf('button', 'Add a passkey')) - (await bottomOf('textbox', 'Your password'));
+    expect(Math.abs(below)).toBeLessThanOrEqual(2);
+    await page.setViewportSize(PHONE);
+    const address = panel(page, 'Sessions').locator('td > *', { hasText: OTHER_ADDRESS }).first();
+    expect((await address.boundingBox())?.height).toBeLessThan(LINE_PX_MAX);
+    await page.context().close();
+  });
+}
