@@ -6,8 +6,15 @@ export {
   textArray,
   timestamptzArray,
 } from './arrays.ts';
-export type { Batcher, BatcherOptions, EndedBatch, Outcome, Verdict } from './batching/batcher.ts';
-export { createBatcher, isRefusedData, outcomesOf } from './batching/batcher.ts';
+export type {
+  Batcher,
+  BatcherOptions,
+  EndedBatch,
+  FailedBatch,
+  Outcome,
+  Verdict,
+} from './batching/batcher.ts';
+export { createBatcher, isDeadlock, isRefusedData, outcomesOf } from './batching/batcher.ts';
 export { patienceAmongProcesses } from './batching/patience.ts';
 export { type ChangeHandler, type Changes, openChanges } from './changes.ts';
 export { isAwayFrom, isDatabaseAway, isTenantAway } from './connection/away.ts';

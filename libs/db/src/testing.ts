@@ -253,3 +253,12 @@ async function ensureTemplate(serverUrl: string, source: MigrationSource): Promi
   });
   return name;
 }
+
+/** Whether a statement of this database waits for a lock that another one holds. */
+export async function somebodyWaits(database: Database): Promise<boolean> {
+  const { rows } = await database.query<{ waits: boolean }>(
+    `select exists (select from pg_stat_activity
+       where datname = current_database() and wait_event_type = 'Lock') as waits`,
+  );
+  return rows[0]?.waits ?? false;
+}

@@ -247,6 +247,11 @@ export function isRefusedData(error: unknown): boolean {
   return typeof code === 'string' && /^2[23]/.test(code);
 }
 
+/** Two waited for each other, and Postgres undid one of them whole: the same again finds the way free. */
+export function isDeadlock(error: unknown): boolean {
+  return ((error ?? {}) as { code?: unknown }).code === '40P01';
+}
+
 /** For batches in which every item came to something. */
 export function outcomesOf<Value>(values: readonly Value[]): Outcome<Value>[] {
   return values.map((value) => ({ ok: true, value }));

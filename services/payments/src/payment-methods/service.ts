@@ -15,6 +15,7 @@ import {
   BALANCE_CURRENCY,
   type BalanceView,
   type BankAccount,
+  compareMethodKeys,
   emptyBalance,
   type MethodCorrection,
   type MethodFilter,
@@ -156,7 +157,7 @@ export function createPaymentMethods(deps: PaymentMethodsDependencies) {
      */
     async reopen(tx: Queryable, keys: readonly MethodKey[], atOf: (key: MethodKey) => Date): Promise<void> {
       const deleted = (await findMethods(tx, keys)).filter(({ deletedAt }) => deletedAt !== null);
-      for (const key of deleted.sort(byKey)) {
+      for (const key of deleted.sort(compareMethodKeys)) {
         const at = atOf(key);
         if (!(await reopenWithMoney(tx, key, at))) continue;
         const view = await findView(tx, key);
@@ -192,8 +193,12 @@ export function createPaymentMethods(deps: PaymentMethodsDependencies) {
       };
     },
 
-    /** Stores methods made at first use, and their events, which the caller delivers; repeats change nothing. */
-    async insert(tx: Queryable, methods: readonly PaymentMethod[]): Promise<PaymentsEvent[]> {
+    /**
+     * Stores methods made at first use, and their events, which the caller delivers; repeats change nothing. In one order, whoever
+     * asks, so that two who store the same new ones never wait for each other.
+     */
+    async insert(tx: Queryable, unordered: readonly PaymentMethod[]): Promise<PaymentsEvent[]> {
+      const methods = unordered.toSorted(compareMethodKeys);
       const added = await insertMethods(
         tx,
         methods.map((method) => ({ method, sortId: newId('pm') })),
@@ -242,12 +247,6 @@ export function createPaymentMethods(deps: PaymentMethodsDependencies) {
 export type PaymentMethods = ReturnType<typeof createPaymentMethods>;
 
 const balanceRails = { send: RAIL_IDS, receive: RAIL_IDS };
-
-/** Each raises its tenant's version, and two who do so for several must not wait for each other. */
-function byKey(a: MethodKey, b: MethodKey): number {
-  if (a.tenantId !== b.tenantId) return a.tenantId < b.tenantId ? -1 : 1;
-  return a.id < b.id ? -1 : 1;
-}
 
 function notFound(): Error {
   return errors.not_found({ detail: 'There is no such payment method.' });

@@ -1,19 +1,20 @@
 // Accepting and processing on a real database, with a rail that settles at once: batches, keys, balances, crashes.
 import { randomBytes } from 'node:crypto';
 import type { Database } from '@libs/db';
-import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
+import { createTestDatabase, somebodyWaits, type TestDatabase } from '@libs/db/testing';
 import { enqueueJobs, startWorker, type Worker } from '@libs/jobs';
 import { createIdFactory, createSealer } from '@libs/seal';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createPayments, type Payments } from '../../app.ts';
 import { loadConfig } from '../../config.ts';
 import { checkLedger } from '../../ledger/proofs.ts';
-import { recordTransfers } from '../../ledger/service.ts';
+import { lockForChange, recordTransfers } from '../../ledger/service.ts';
 import { OUTSIDE_SOURCES } from '../../ledger/transfer.ts';
 import { paymentsMigrations } from '../../migrations.ts';
 import type { PaymentMethods } from '../../payment-methods/service.ts';
 import { createBookRail } from '../../rails/book/rail.ts';
 import { tenantOf } from '../../tenant.ts';
+import { raiseVersion } from '../../tenant-version-store.ts';
 import type { Processing } from '../processing.ts';
 import type { PaymentsService } from '../service.ts';
 import { SUBMIT_JOB } from '../submit-job.ts';
@@ -176,6 +177,47 @@ describe('accepting', () => {
       [tenant.id],
     );
     expect(told.rows).toEqual([]);
+  });
+
+  test('a payment that ends in a deadlock is accepted after it', async () => {
+    const balance = await openFunded(1_000);
+    await raiseVersion(database, tenant.id);
+    const [held, waits] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const contrary = database.transaction(async (tx) => {
+      // Who waits longer looks first, and is given up.
+      await tx.query(`set local deadlock_timeout = '1min'`);
+      await raiseVersion(tx, tenant.id);
+      held.resolve();
+      await waits.promise;
+      await lockForChange(tx, [{ tenantId: tenant.id, paymentMethodId: balance }]);
+    });
+    await held.promise;
+    const accepted = payments.create(request('deadlock', { sourceId: balance }));
+    await expect.poll(() => somebodyWaits(database), { timeout: 10_000 }).toBe(true);
+    waits.resolve();
+    expect((await accepted).status).toBe(202);
+    await contrary;
+  });
+
+  test('two that name the same new methods at one moment, in either order, both have them', async () => {
+    const made = (id: string) => {
+      const method = methods.atFirstUse({ tenantId: tenant.id, id }, tenant, now());
+      if (method === undefined) throw new Error(`${id} is no test account`);
+      return method;
+    };
+    const [first, waits] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const slow = database.transaction(async (tx) => {
+      await methods.insert(tx, [made('pm_order_a')]);
+      first.resolve();
+      await waits.promise;
+      await methods.insert(tx, [made('pm_order_z')]);
+    });
+    await first.promise;
+    const quick = database.transaction((tx) => methods.insert(tx, ['pm_order_z', 'pm_order_a'].map(made)));
+    await expect.poll(() => somebodyWaits(database), { timeout: 10_000 }).toBe(true);
+    waits.resolve();
+    await slow;
+    expect(await quick).toEqual([]);
   });
 
   test('what another process has changed holds for the next payment: a method deleted, a clock set', async () => {

@@ -2,11 +2,14 @@ import { hash } from 'node:crypto';
 import {
   createBatcher,
   type Database,
+  type FailedBatch,
+  isDeadlock,
   isRefusedData,
   isTenantAway,
   type Outcome,
   patienceAmongProcesses,
   type Queryable,
+  type Verdict,
 } from '@libs/db';
 import { currentTrace } from '@libs/runtime';
 import { errors } from '../../errors.ts';
@@ -74,8 +77,7 @@ function createLane({ recent, ...deps }: LaneDependencies): Accept {
     batchMax: BATCH_MAX,
     queueMax: QUEUE_MAX,
     onOverflow: () => errors.overloaded({ retryAfterSeconds: 1 }),
-    // Tenants whose server is there do not wait for one whose is away; what was written after all is found by its key.
-    onFailure: (error) => (isRefusedData(error) || isTenantAway(deps.database, error) ? 'split' : 'reject'),
+    onFailure: (error, failed) => judge(deps.database, error, failed),
     gatherMs: patienceAmongProcesses(deps.areSeveral),
   });
 
@@ -95,6 +97,22 @@ function createLane({ recent, ...deps }: LaneDependencies): Accept {
     if (response.replayed) recent.set(request, { ...response, canonicalBody: request.canonicalBody }, atMs);
     return response;
   };
+}
+
+/** Enough for whoever stood in the way to be through. */
+const DEADLOCKS_MAX = 5;
+
+/**
+ * Whoever is in the batch does not answer for one of them: tenants whose server is there do not wait for one whose is away, and
+ * nobody is refused for a deadlock. What was written after all is found by its key.
+ */
+function judge(
+  database: Database,
+  error: unknown,
+  { attempt }: Pick<FailedBatch<AcceptRequest>, 'attempt'>,
+): Verdict {
+  if (isRefusedData(error) || isTenantAway(database, error)) return 'split';
+  return isDeadlock(error) && attempt < DEADLOCKS_MAX ? { retryInMs: 0 } : 'reject';
 }
 
 /** How often a sandbox may be reset while one payment waits. */

@@ -174,13 +174,12 @@ async function writeCarefully(
 
 const nothingClaimed: Claims = { claimed: new Set(), stale: new Set() };
 
-/** In one order, whoever writes, so that two batches with the same new methods never wait for each other. */
 function distinctMethods(drafts: readonly PlacedDraft[]): PaymentMethod[] {
   const methods = new Map<string, PaymentMethod>();
   for (const { newMethods } of drafts) {
     for (const method of newMethods) methods.set(`${method.tenantId} ${method.id}`, method);
   }
-  return [...methods.entries()].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, method]) => method);
+  return [...methods.values()];
 }
 
 /** The payments that drafts refund, locked, by tenant and id. */

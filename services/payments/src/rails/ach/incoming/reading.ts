@@ -1,24 +1,20 @@
 import { hash } from 'node:crypto';
 import type { Queryable } from '@libs/db';
-import type { MethodCorrection } from '../../../payment-methods/method.ts';
 import type { Payment } from '../../../payments/payment.ts';
 import type { WholeQuarantined } from '../../../quarantine/quarantine.ts';
 import type { NextAttempt, RailOutcome } from '../../rail.ts';
 import type { InboundFile } from '../bank/transport.ts';
-import type { Correction } from '../codes/codes.ts';
 import { findByTraces, findEntriesOf, insertEntries, updateEntries } from '../entries/entries-store.ts';
-import { type AchEntry, methodIdOf, paymentKeyOf, textKeyOf } from '../entries/entry.ts';
+import { type AchEntry, paymentKeyOf, textKeyOf } from '../entries/entry.ts';
 import { legsOf, lockPaymentsOf, paymentOf } from '../entries/payments.ts';
 import { attemptsById, byAttempt, refundsFor } from '../entries/refunds.ts';
 import { representmentOf, settlementAfter } from '../entries/representments.ts';
 import { type AchScope, LIVE_SCOPE, modeOfScope } from '../entries/scope.ts';
 import { type ReturnAnswer, readLoosely } from '../nacha/loose.ts';
-import { findTransactionCode } from '../nacha/transaction-codes.ts';
 import { lockScope } from '../outgoing/files-store.ts';
 import { connectionFor, overLine } from '../outgoing/sending.ts';
 import { isUntimely } from '../schedule/windows.ts';
 import { type AchContext, fileSealContext } from '../work/context.ts';
-import { timeOf } from '../work/time.ts';
 import {
   findAnswer,
   insertAnswer,
@@ -27,6 +23,7 @@ import {
   markAcknowledged,
   type StoredReply,
 } from './answers-store.ts';
+import { correctMethods } from './corrections.ts';
 import { type Match, matchAnswers, type PutAside } from './matching.ts';
 import { returnOutcome } from './returned.ts';
 
@@ -156,7 +153,12 @@ export interface Applying {
 
 /** The caller has locked the scope; payments are locked here. */
 export async function applyAnswers(tx: Queryable, context: AchContext, applying: Applying): Promise<void> {
-  for (const matches of inTurns(applying.matches)) await applyTurn(tx, context, { ...applying, matches });
+  const payments = new Map<string, Payment>();
+  for (const matches of inTurns(applying.matches)) {
+    for (const [key, payment] of await applyTurn(tx, context, { ...applying, matches }))
+      payments.set(key, payment);
+  }
+  await correctMethods(tx, context, { ...applying, payments });
 }
 
 /** What is said twice of one payment is applied one after the other: what the second means depends on the first. */
@@ -172,7 +174,12 @@ function inTurns(matches: readonly Match[]): Match[][] {
   return turns;
 }
 
-async function applyTurn(tx: Queryable, context: AchContext, applying: Applying): Promise<void> {
+/** Gives the payments, by their keys. */
+async function applyTurn(
+  tx: Queryable,
+  context: AchContext,
+  applying: Applying,
+): Promise<ReadonlyMap<string, Payment>> {
   const { scope, asOf, answerId, matches } = applying;
   const payments = await lockPaymentsOf(
     tx,
@@ -194,12 +201,12 @@ async function applyTurn(tx: Queryable, context: AchContext, applying: Applying)
   const siblings = returns.length === 0 ? [] : await findEntriesOf(tx, keys);
   await followUp(tx, context, siblings, { scope, asOf });
   const again = await presentAgain(tx, context, { returns, payments, siblings, asOf });
-  await correctMethods(tx, context, { scope, matches, payments });
   await insertReplies(
     tx,
     matches.map((match) => toStoredReply(context, match, { answerId, asOf })),
   );
   await context.applyOutcomes(tx, outcomesOf(context, { returns, payments, siblings, again }));
+  return payments;
 }
 
 interface Returned {
@@ -238,28 +245,6 @@ function outcomesOf({ log }: AchContext, { returns, payments, siblings, again }:
 
 function isOwed(outcome: RailOutcome): boolean {
   return outcome.kind === 'owed' || (outcome.kind === 'returned' && outcome.owed === true);
-}
-
-async function correctMethods(
-  tx: Queryable,
-  context: AchContext,
-  { scope, matches, payments }: Pick<Applying, 'scope' | 'matches'> & Pick<Telling, 'payments'>,
-): Promise<void> {
-  const stamp = await timeOf(context, tx, scope);
-  for (const { entry, answer } of matches) {
-    if (answer.kind !== 'noc') continue;
-    const key = { tenantId: entry.tenantId, id: methodIdOf(paymentOf(payments, entry), entry.leg) };
-    try {
-      await context.applyCorrection(tx, key, toMethodCorrection(answer.correction), stamp.now);
-    } catch (error) {
-      if (!context.isLostForGood(error, modeOfScope(scope))) throw error;
-      // The account is of no use any more, and the file has answers for others.
-      context.log.error(
-        { rail: 'ach', methodId: key.id },
-        'an account that cannot be opened is not corrected',
-      );
-    }
-  }
 }
 
 interface PresentingAgain {
@@ -311,22 +296,6 @@ async function followUp(
   await updateEntries(tx, canceled);
   const refunds = refundsFor(siblings, { scope, from: asOf, pace: context.pace });
   await insertEntries(tx, refunds);
-}
-
-function toMethodCorrection({
-  routingNumber,
-  accountNumber,
-  name,
-  transactionCode,
-}: Correction): MethodCorrection {
-  const account = transactionCode === undefined ? undefined : findTransactionCode(transactionCode)?.account;
-  const accountType = account === 'checking' || account === 'savings' ? account : undefined;
-  return {
-    ...(routingNumber === undefined ? {} : { routingNumber }),
-    ...(accountNumber === undefined ? {} : { accountNumber }),
-    ...(name === undefined ? {} : { holderName: name }),
-    ...(accountType === undefined ? {} : { accountType }),
-  };
 }
 
 function toStoredReply(
