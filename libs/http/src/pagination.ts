@@ -7,7 +7,8 @@ defineFormats();
 
 export const PAGE_LIMIT_DEFAULT = 20;
 export const PAGE_LIMIT_MAX = 100;
-const CURSOR_LENGTH_MAX = 1_024;
+/** The longest id in the longest letters, as a cursor writes it, and room for what stands beside it. */
+const CURSOR_LENGTH_MAX = 2_048;
 
 const limit = Type.Integer({
   minimum: 1,

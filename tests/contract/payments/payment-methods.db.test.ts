@@ -262,6 +262,23 @@ describe('test accounts', () => {
     expect((await get('pm_test_no_rtp')).body.rails).toEqual({ send: ['ach'], receive: ['ach'] });
   });
 
+  test('[P-4.26] whatever stands behind `pm_` names an account, which is paid, found and listed by it', async () => {
+    const named = ['pm_zoë', 'pm_a+b', 'pm_a b', 'pm_a/b', 'pm_user=1', `pm_${'口'.repeat(252)}`];
+    for (const id of named) {
+      const body = {
+        ...{ amount: 100, currency: 'USD', rail: 'rtp' },
+        ...{ source: { payment_method_id: 'pm_bob' }, destination: { payment_method_id: id } },
+      };
+      const headers = { 'idempotency-key': encodeURIComponent(id).slice(0, 200) };
+      expect((await harness.call('POST', '/v1/payments', { key, body, headers })).status, id).toBe(202);
+      expect((await get(encodeURIComponent(id))).body.id).toBe(id);
+      const paid = await harness.call('GET', `/v1/payments?payment_method=${encodeURIComponent(id)}`, {
+        key,
+      });
+      expect(paid.body.data).toHaveLength(1);
+    }
+  });
+
   test('[P-4.26] lists go by real time, also when the sandbox clock is elsewhere', async () => {
     await use('pm_zzz_future');
     const { id } = (await create()).body;
@@ -273,7 +290,7 @@ describe('test accounts', () => {
     const { atFirstUse } = harness.parts.methods.paymentMethods;
     const live = tenantOf(organisation.id, 'live');
     expect(atFirstUse({ tenantId: live.id, id: 'pm_alice' }, live, new Date())).toBeUndefined();
-    for (const id of ['pm_', 'acct_1', 'PM_alice', 'pm alice', `pm_${'x'.repeat(253)}`, 'pm_ü']) {
+    for (const id of ['pm_', 'acct_1', 'PM_alice', 'pm alice', `pm_${'x'.repeat(253)}`, 'pm_a\n']) {
       expect(atFirstUse({ tenantId: tenant().id, id }, tenant(), new Date())).toBeUndefined();
     }
   });
