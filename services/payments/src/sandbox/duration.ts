@@ -1,5 +1,6 @@
 const DURATION =
-  /^P(?=\d|T\d)(?:(\d{1,4})Y)?(?:(\d{1,4})M)?(?:([\d.]{1,8})W)?(?:([\d.]{1,9})D)?(?:T(?=\d)(?:([\d.]{1,10})H)?(?:([\d.]{1,11})M)?(?:([\d.]{1,13})S)?)?$/;
+  /^P(?=\d|T\d)(?:(\d+)Y)?(?:(\d+)M)?(?:([\d.]+)W)?(?:([\d.]+)D)?(?:T(?=\d)(?:([\d.]+)H)?(?:([\d.]+)M)?(?:([\d.]+)S)?)?$/;
+const DURATION_LENGTH_MAX = 100;
 /** Only the smallest part may have a fraction. */
 const FRACTION_LAST = /^[^.]*(?:\d\.\d{1,3}[WDHMS])?$/;
 
@@ -8,9 +9,15 @@ const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 const WEEK_MS = 7 * DAY_MS;
+/** The last one that a Date can hold. */
+const LAST_MOMENT_MS = 8.64e15;
 
-/** Adds an ISO 8601 duration (`P3D`, `PT1.5H`, `P1M`) to a moment, by the calendar in UTC; null where it is none. */
+/**
+ * Adds an ISO 8601 duration (`P3D`, `PT1.5H`, `P1M`) to a moment, by the calendar in UTC; null where it is none. What leads beyond
+ * all that can be reckoned ends at the last moment.
+ */
 export function addDuration(at: Date, duration: string): Date | null {
+  if (duration.length > DURATION_LENGTH_MAX) return null;
   const text = duration.replace(',', '.');
   const match = FRACTION_LAST.test(text) ? DURATION.exec(text) : null;
   if (!match) return null;
@@ -19,7 +26,7 @@ export function addDuration(at: Date, duration: string): Date | null {
   const restMs =
     weeks * WEEK_MS + days * DAY_MS + hours * HOUR_MS + minutes * MINUTE_MS + seconds * SECOND_MS;
   const result = new Date(addMonths(at, years * 12 + months).getTime() + Math.round(restMs));
-  return Number.isNaN(result.getTime()) ? null : result;
+  return Number.isNaN(result.getTime()) ? new Date(LAST_MOMENT_MS) : result;
 }
 
 /** A month after 31 January is the last day of February. */
