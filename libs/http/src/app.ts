@@ -110,7 +110,8 @@ export async function createApp(options: AppOptions): Promise<App> {
     try {
       requirePlainBody(request.headers['content-encoding']);
       // An empty body is left to the route: some take it, the others refuse it before validation.
-      value = body.length === 0 ? undefined : parseJson(body as Buffer);
+      const hasSchema = request.routeOptions.schema?.body !== undefined;
+      value = body.length === 0 ? undefined : parseJson(body as Buffer, { hasSchema });
     } catch (error) {
       done(error as Error);
       return;

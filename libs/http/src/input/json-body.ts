@@ -18,12 +18,23 @@ export const JSON_LIMITS: JsonLimits = { valuesMax: 20_000, depthMax: 32 };
  * One pass over the bytes counts values and members before anything is parsed: a body of 15 MB of short keys would hold
  * the process for seconds. JSON.parse does the parsing. An object with a repeated key has fewer properties than the text
  * has members, so equal counts prove that there is none. NUL and lone surrogates can only come from a `\u` escape (raw
- * ones break JSON or UTF-8), so strings are looked at only when the text has one.
+ * ones break JSON or UTF-8), so strings are looked at only when the text has one. Where a schema looks at the value next, it
+ * names them beside all else that is wrong; otherwise they are refused here.
  */
-export function parseJson(body: Buffer, limits: JsonLimits = JSON_LIMITS): unknown {
-  const { value, badText } = readJson(body, limits);
-  if (badText.length > 0) throw baseErrors.invalid_request({ errors: badText });
+export function parseJson(body: Buffer, { hasSchema = false } = {}): unknown {
+  const { value, badText } = readJson(body);
+  if (badText.length === 0) return value;
+  if (!hasSchema || typeof value !== 'object' || value === null)
+    throw baseErrors.invalid_request({ errors: badText });
+  badTexts.set(value, badText);
   return value;
+}
+
+const badTexts = new WeakMap<object, readonly FieldError[]>();
+
+/** What `parseJson` left to the schema: strings that cannot be stored, named there beside all else that is wrong. */
+export function badTextIn(value: unknown): readonly FieldError[] {
+  return (typeof value === 'object' && value !== null && badTexts.get(value)) || [];
 }
 
 export interface ReadJson {

@@ -112,6 +112,20 @@ describe('bodies', () => {
     expect(answer.json.errors.map((error) => error.pointer)).toEqual(['/a', '/b/c/1', '/d\u0000']);
   });
 
+  test('they are named together with every other bad field', async () => {
+    const answer = await client.post(
+      '/v1/things',
+      '{"amount":-5,"source":{"payment_method_id":"a\\u0000"},"metadata":{"__proto__":"x"}}',
+    );
+    expect(answer.status).toBe(422);
+    expect(answer.json.errors.map(({ pointer, code }) => [pointer, code])).toEqual([
+      ['/source/payment_method_id', 'invalid_character'],
+      ['/metadata/__proto__', 'unknown_field'],
+      ['/currency', 'required'],
+      ['/amount', expect.any(String)],
+    ]);
+  });
+
   test('a NUL as the whole body is refused too', async () => {
     expect((await client.post('/v1/anything', '"\\u0000"')).status).toBe(422);
   });

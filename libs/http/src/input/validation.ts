@@ -1,10 +1,10 @@
-import { type AppError, baseErrors } from '@libs/runtime';
+import { type AppError, baseErrors, type FieldError } from '@libs/runtime';
 import type { FastifySchemaCompiler } from 'fastify';
 import type { TSchema } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
 import { Check } from 'typebox/value';
 import { defineFormats } from './formats.ts';
-import { badCharacter, isBadText } from './json-body.ts';
+import { badCharacter, badTextIn, isBadText } from './json-body.ts';
 import { asParameters, explain, type JsonSchema, type SchemaError } from './schema-explain.ts';
 
 defineFormats();
@@ -70,8 +70,16 @@ export function bodyValidator(schema: TSchema): Validate {
   const fill = defaultsOf(schema as JsonSchema);
   return (value) => {
     fill?.(value);
-    return check(value) || { error: baseErrors.invalid_request({ errors: errorsOf(value) }) };
+    const badText = badTextIn(value);
+    if (badText.length === 0 && check(value)) return true;
+    return { error: baseErrors.invalid_request({ errors: together(badText, errorsOf(value)) }) };
   };
+}
+
+/** One for each place: that a text cannot be stored says enough of it. */
+function together(badText: readonly FieldError[], others: readonly SchemaError[]): FieldError[] {
+  const told = new Set(badText.map(({ pointer }) => pointer));
+  return [...badText, ...others.filter(({ pointer }) => !told.has(pointer))];
 }
 
 /** Whether the endpoint can do without a body: when an empty object would do. */
