@@ -1,14 +1,7 @@
 import type { Readable } from 'node:stream';
-import {
-  currentTrace,
-  type JsonFault,
-  type JsonLimits,
-  JsonRefused,
-  measureJson,
-  nextTraceparent,
-  parseInSlices,
-} from '@libs/runtime';
+import { currentTrace, nextTraceparent } from '@libs/runtime';
 import { createGuardedAgent, type Dispatcher } from './agent.ts';
+import { faultOfJson } from './answer-json.ts';
 import type { EgressPolicy } from './policy.ts';
 
 const BODILESS_STATUS: ReadonlySet<number> = new Set([101, 204, 205, 304]);
@@ -39,9 +32,6 @@ export interface HttpClient {
 export class AnswerRefused extends Error {
   override readonly name = 'AnswerRefused';
 }
-
-/** Enough for the largest page of any vendor; a parser's time is bounded by it, as its memory is by the bytes. */
-const ANSWER_JSON_LIMITS: JsonLimits = { valuesMax: 100_000, depthMax: 64 };
 
 /**
  * A client whose every connection is checked by the guard, and whose answers are bounded before anybody parses them: in
@@ -117,60 +107,9 @@ async function readAnswer(
     throw new AnswerRefused('sent a packed answer that nobody asked for');
   }
   const bytes = await readBounded(body, bytesMax);
-  await checkJson(Buffer.from(bytes.buffer));
+  const fault = await faultOfJson(Buffer.from(bytes.buffer));
+  if (fault !== null) throw new AnswerRefused(fault);
   return bytes;
-}
-
-const SPACES: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d]);
-const OPEN_BRACE = 0x7b;
-const OPEN_BRACKET = 0x5b;
-const BYTE_ORDER_MARK = Buffer.from('\ufeff');
-
-/** However much white space comes first, and with the mark that readers of JSON leave out. */
-function looksLikeJson(bytes: Buffer): boolean {
-  const text = withoutMark(bytes);
-  let position = 0;
-  while (SPACES.has(text[position] ?? 0)) position += 1;
-  return text[position] === OPEN_BRACE || text[position] === OPEN_BRACKET;
-}
-
-function withoutMark(bytes: Buffer): Buffer {
-  const { length } = BYTE_ORDER_MARK;
-  return bytes.subarray(0, length).equals(BYTE_ORDER_MARK) ? bytes.subarray(length) : bytes;
-}
-
-/** Counting what is longer would hold up everything else, so it goes in slices. */
-const LARGE_BYTES = 256 * 1024;
-
-async function checkJson(bytes: Buffer): Promise<void> {
-  if (!looksLikeJson(bytes)) return;
-  const fault = bytes.length > LARGE_BYTES ? await faultInSlices(bytes) : excessOf(bytes);
-  if (fault !== null) throw new AnswerRefused(FAULTS[fault]);
-}
-
-type Fault = Exclude<JsonFault, 'syntax'>;
-
-const FAULTS: Readonly<Record<Fault, string>> = {
-  values: `sent more than ${ANSWER_JSON_LIMITS.valuesMax} values`,
-  depth: `sent more than ${ANSWER_JSON_LIMITS.depthMax} levels`,
-  encoding: 'sent text that is not UTF-8',
-  repeated_key: 'sent an object that has a key twice',
-};
-
-function excessOf(bytes: Buffer): Fault | null {
-  const shape = measureJson(bytes, ANSWER_JSON_LIMITS);
-  return 'exceeded' in shape ? shape.exceeded : null;
-}
-
-/** Behind a fault nothing was counted, so what has one is refused, but for what no parser reads beyond. */
-async function faultInSlices(bytes: Buffer): Promise<Fault | null> {
-  try {
-    await parseInSlices(withoutMark(bytes), ANSWER_JSON_LIMITS);
-    return null;
-  } catch (error) {
-    if (!(error instanceof JsonRefused)) throw error;
-    return error.fault === 'syntax' ? null : error.fault;
-  }
 }
 
 /** Read to its end here, so that no caller can forget to and no connection stays taken. */
