@@ -125,6 +125,30 @@ test('a job whose time comes is begun then, without waiting for a poll', async (
   expect(runs).toBe(2);
 });
 
+test('a job that somebody has locked is looked for ever less often, and found when it is free', async () => {
+  const claimedAtMs: number[] = [];
+  const beside: Database = {
+    ...trial.database,
+    query(statement, values) {
+      if (typeof statement !== 'string' && statement.name === 'jobs.claim')
+        claimedAtMs.push(performance.now());
+      return trial.database.query(statement, values);
+    },
+  };
+  await trial.add('locked');
+  await trial.database.session(async (session) => {
+    await session.query('begin');
+    await session.query('select from jobs for update');
+    await trial.work(async () => {}, {}, { database: beside, pollMs: HOUR_MS });
+    await until('it was looked for ten times', () => claimedAtMs.length >= 10);
+    const [before = 0, last = 0] = claimedAtMs.slice(8);
+    // A busy machine only makes it more.
+    expect(last - before).toBeGreaterThan(200);
+    await session.query('commit');
+  });
+  await expect.poll(trial.waiting).toBe(0);
+});
+
 test('a job that is announced while the worker looks when the next one is due does not wait for a poll', async () => {
   let hear = (_name: string): void => {};
   let isFirstLook = true;

@@ -1,6 +1,7 @@
 // A job belongs to one worker at a time: for how long, and what is left to who lost it.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { Database } from '@libs/db';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -87,6 +88,37 @@ test('a job that failed is given back behind the extension of its lease that is 
   trial.workers.push(await startWorker({ database: beside, handlers, now: () => new Date(), onError }));
   await expect.poll(trial.waiting).toBe(0);
   expect(order.at(-1)).toBe('given back');
+});
+
+test('a lease is extended once at a time, however long the transaction that completes its job hangs', async () => {
+  const { promise: mayCommit, resolve: letCommit } = Promise.withResolvers<void>();
+  const leaseMs = 90;
+  let extending = 0;
+  let mostAtOnce = 0;
+  const beside: Database = {
+    ...trial.database,
+    async query<Row extends object>(...asked: Parameters<Database['query']>) {
+      if (!String(asked[0]).startsWith('update jobs set ready_at'))
+        return trial.database.query<Row>(...asked);
+      extending += 1;
+      mostAtOnce = Math.max(mostAtOnce, extending);
+      return trial.database.query<Row>(...asked).finally(() => {
+        extending -= 1;
+      });
+    },
+  };
+  const handle = (jobs: readonly Job[]) =>
+    trial.database.transaction(async (tx) => {
+      await completeJobs(tx, jobs);
+      await mayCommit;
+    });
+  await trial.add('hanging');
+  await trial.work(handle, { leaseMs }, { database: beside });
+  await expect.poll(() => extending).toBe(1);
+  for (let beats = 0; beats < 3; beats += 1) await sleep(leaseMs / 2);
+  letCommit();
+  await expect.poll(trial.waiting).toBe(0);
+  expect(mostAtOnce).toBe(1);
 });
 
 test('who lost a job to another can neither complete, extend nor give it back', async () => {

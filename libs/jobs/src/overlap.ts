@@ -118,3 +118,12 @@ export class Overlap {
     this.#items = 0;
   }
 }
+
+/** A number that is given stays as it is. */
+export function overlapOf(
+  concurrency: number | { most: number } = 1,
+  batchesMax = Number.POSITIVE_INFINITY,
+): Pick<Overlap, 'batches' | 'ended' | 'ranDry'> {
+  if (typeof concurrency === 'number') return { batches: concurrency, ended: () => {}, ranDry: () => {} };
+  return new Overlap({ most: Math.min(concurrency.most, batchesMax), nowMs: () => performance.now() });
+}

@@ -1,7 +1,14 @@
 import type { Database, Queryable, Subscription } from '@libs/db';
-import { createOutage, leaveTrace, type Outage, parseTraceparent, runInTrace } from '@libs/runtime';
+import {
+  createOutage,
+  leaveTrace,
+  type Outage,
+  parseTraceparent,
+  runInTrace,
+  startBeats,
+} from '@libs/runtime';
 import type { JobMetrics } from './metrics.ts';
-import { Overlap } from './overlap.ts';
+import { overlapOf } from './overlap.ts';
 import type { Schedule } from './schedule.ts';
 import { type Items, Shares } from './shares.ts';
 import {
@@ -74,6 +81,8 @@ export interface Worker {
 }
 
 const POLL_MS = 5_000;
+/** The longest time between two looks at a job that is due and locked: its holder may hang. */
+const LOCKED_POLL_MS = 250;
 const LEASE_MS = 10_000;
 const BATCH_MAX = 100;
 const ATTEMPTS_MAX = 25;
@@ -119,15 +128,6 @@ async function plantCron({ database, cron = [], now }: WorkerOptions): Promise<v
   await enqueueJobs(database, database.schema, due);
 }
 
-/** A number that is given stays as it is. */
-function overlapOf(
-  { concurrency = 1 }: Handler,
-  batchesMax = Number.POSITIVE_INFINITY,
-): Pick<Overlap, 'batches' | 'ended' | 'ranDry'> {
-  if (typeof concurrency === 'number') return { batches: concurrency, ended: () => {}, ranDry: () => {} };
-  return new Overlap({ most: Math.min(concurrency.most, batchesMax), nowMs: () => performance.now() });
-}
-
 interface Lane {
   wake(): void;
   drain(timeoutMs: number): Promise<void>;
@@ -140,7 +140,7 @@ function createLane(handler: Handler, options: WorkerOptions): Lane {
     createOutage({ began: (error) => onError(error, { job: handler.name }), ended: () => {} });
   const leaseMs = handler.leaseMs ?? LEASE_MS;
   const limit = handler.batchMax ?? BATCH_MAX;
-  const overlap = overlapOf(handler, options.batchesMax);
+  const overlap = overlapOf(handler.concurrency, options.batchesMax);
   const shares = new Shares(handler.items, limit);
   const cron = options.cron?.find((entry) => entry.name === handler.name);
   const abort = new AbortController();
@@ -150,6 +150,8 @@ function createLane(handler: Handler, options: WorkerOptions): Lane {
   /** Ends when no claim is under way any more. */
   let looked = Promise.resolve();
   let lookAgain = false;
+  /** Doubles while nothing but what is locked is due: most locks last a moment. */
+  let lockedPollMs = 1;
   let stopped = false;
 
   function wake(): void {
@@ -170,6 +172,7 @@ function createLane(handler: Handler, options: WorkerOptions): Lane {
         const jobs = await claimJobs(database, { name: handler.name, limit: wanted, leaseMs });
         shares.note(jobs);
         if (jobs.length > 0) {
+          lockedPollMs = 1;
           startByTrace(jobs);
           options.metrics?.batch(handler.name, { jobs: jobs.length, atOnce: running.size });
         }
@@ -178,7 +181,8 @@ function createLane(handler: Handler, options: WorkerOptions): Lane {
       }
       if (!stopped && running.size < overlap.batches) {
         const due = await nextDueInMs(database, handler.name);
-        if (due !== null) waitMs = Math.min(waitMs, Math.max(due, 1));
+        lockedPollMs = due === null || due > 0 ? 1 : Math.min(2 * lockedPollMs, LOCKED_POLL_MS);
+        if (due !== null) waitMs = Math.min(waitMs, Math.max(due, lockedPollMs));
       }
       outage.worked(handler.name);
     } catch (error) {
@@ -220,16 +224,15 @@ function createLane(handler: Handler, options: WorkerOptions): Lane {
   /** Whether all of it was done at the first go. */
   async function run(jobs: readonly Job[]): Promise<boolean> {
     const held = new Set(jobs);
-    let extending = Promise.resolve();
-    const beat = setInterval(() => {
-      extending = extendLeases(database, [...held], leaseMs).catch((error: unknown) =>
+    const extensions = startBeats(leaseMs / 3, () =>
+      extendLeases(database, [...held], leaseMs).catch((error: unknown) =>
         onError(error, { job: handler.name }),
-      );
-    }, leaseMs / 3);
+      ),
+    );
     // An extension under way or to come would put off what is given back.
     const letGo = async (job: Job) => {
       held.delete(job);
-      await extending;
+      await extensions.settled();
       return job;
     };
     try {
@@ -243,7 +246,7 @@ function createLane(handler: Handler, options: WorkerOptions): Lane {
       else for (const job of jobs) await run([await letGo(job)]);
       return false;
     } finally {
-      clearInterval(beat);
+      extensions.stop();
     }
   }
 

@@ -1,3 +1,4 @@
+export { type Beats, startBeats } from './beats.ts';
 export { closeWithin, DRAIN_TIMEOUT_MS, Drain, watchConnections } from './drain.ts';
 export {
   AppError,

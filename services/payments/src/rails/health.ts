@@ -1,5 +1,5 @@
 import type { Database } from '@libs/db';
-import type { Outage } from '@libs/runtime';
+import { type Outage, startBeats } from '@libs/runtime';
 import type { Mode } from '../tenant.ts';
 import type { RailLog } from './alert.ts';
 import { loadHealth, type StoredHealth, saveHealth } from './health-store.ts';
@@ -80,9 +80,9 @@ export async function createRailHealth(options: RailHealthDependencies): Promise
   const isOnTrial = ({ changedAt }: StoredHealth) => now().getTime() - changedAt.getTime() >= trialAfterMs;
 
   await refresh();
-  const look = () => refresh().then(() => options.outage.worked(), options.outage.failed);
-  const timer = setInterval(() => void look(), options.pollMs ?? POLL_MS);
-  timer.unref();
+  const looks = startBeats(options.pollMs ?? POLL_MS, () =>
+    refresh().then(() => options.outage.worked(), options.outage.failed),
+  );
 
   return {
     isUp(rail, mode) {
@@ -122,7 +122,7 @@ export async function createRailHealth(options: RailHealthDependencies): Promise
     },
 
     close() {
-      clearInterval(timer);
+      looks.stop();
     },
   };
 }

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '@libs/db';
 import type { CronEntry, Handler } from '@libs/jobs';
+import { startBeats } from '@libs/runtime';
 import type { NewId } from '@libs/seal';
 import { errors } from '../errors.ts';
 import { type Checked, createProbes, type ProbesDependencies } from './probes.ts';
@@ -51,9 +52,9 @@ export function createHealth(deps: HealthDependencies): Health {
 
   /** Runs with the lease held, and gives it back whatever happens. */
   async function check(subject: Subject, lease: Lease): Promise<HealthReport> {
-    const beat = setInterval(() => {
-      extendLease(database, lease, LEASE_MS).catch((error: unknown) => onError(error, { platform: 'all' }));
-    }, BEAT_MS);
+    const extensions = startBeats(BEAT_MS, () =>
+      extendLease(database, lease, LEASE_MS).catch((error: unknown) => onError(error, { platform: 'all' })),
+    );
     try {
       const { accounts, platforms } = await subject.check();
       const report = { checkedAt: now(), accounts, platforms };
@@ -63,7 +64,7 @@ export function createHealth(deps: HealthDependencies): Health {
       await releaseLease(database, lease);
       throw error;
     } finally {
-      clearInterval(beat);
+      extensions.stop();
     }
   }
 
