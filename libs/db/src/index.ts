@@ -38,8 +38,9 @@ export type {
   TransactionOptions,
 } from './database.ts';
 export { isTransaction, openDatabase } from './database.ts';
+export { DataFolderError } from './embedded/data-folder-error.ts';
 export type { EmbeddedOptions, EmbeddedServer } from './embedded/embedded.ts';
-export { DataFolderError, startEmbedded } from './embedded/embedded.ts';
+export { startEmbedded } from './embedded/embedded.ts';
 export { type HeldLease, leasesOn } from './lease.ts';
 export type { Migration, MigrationSeries, MigrationSource } from './migrate.ts';
 export { MigrationError, migrate, readMigrations } from './migrate.ts';

