@@ -24,8 +24,8 @@ export interface AccountSecurity<P extends Person> {
   /** Throws over the limit of failures. Whose account it was is for the audit log alone, never for the caller. */
   checkPassword(input: { email: string; password: string }): Promise<PasswordOutcome<P>>;
   /**
-   * In the transaction that begins a session: whether the password is still the one that was proved. It stays so until the
-   * end: comparing takes long, and whoever sets another one meanwhile ends the sessions that there are.
+   * In the transaction of what the password is asked for: whether it is still the one that was proved. It stays so until
+   * the end: comparing takes long, and whoever sets another one meanwhile ends the sessions that there are.
    */
   holdPassword(tx: Queryable, proven: ProvenPassword<P>): Promise<boolean>;
   /** The same, by what was kept of it while a device was asked. */
@@ -50,7 +50,7 @@ export interface AccountSecurity<P extends Person> {
     next: string;
   }): Promise<void>;
   /** Throws over the limit of failures, and for a wrong password. */
-  requirePassword(personId: string, password: string): Promise<unknown>;
+  requirePassword(personId: string, password: string): Promise<ProvenPassword<P>>;
   /** The same before the work, in whose transaction the password is still the one that was proved. */
   withPassword<T>(
     proof: { personId: string; password: string },

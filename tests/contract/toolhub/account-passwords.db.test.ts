@@ -78,7 +78,7 @@ describe('a password', () => {
     expect((await rig.post('/api/auth/login', { email: ada.email, password })).status).toBe(200);
   });
 
-  test('[TH-3.9] that is set anew is followed by no session and no other password of who knew the old one', async () => {
+  test('[TH-3.9] that is set anew is followed by no session, no other password and no end of the account by who knew the old one', async () => {
     const [ada, other] = [await signUp(url), await signUp(url)];
     const { rows: others } = await rig.database.query<{ password_hash: string }>(
       'select password_hash from customers where id = $1',
@@ -88,6 +88,10 @@ describe('a password', () => {
     const acts: [() => Promise<Answer>, number][] = [
       [() => rig.post('/api/auth/login', { email: ada.email, password: PASSWORD }), 401],
       [() => rig.post('/api/auth/password', { current: PASSWORD, new: 'of who was thrown out' }, ada), 403],
+      [
+        () => call(`${url}/api/me`, { method: 'DELETE', cookie: ada.cookie, body: { password: PASSWORD } }),
+        403,
+      ],
     ];
     const { rows: own } = await rig.database.query<{ password_hash: string }>(
       'select password_hash from customers where id = $1',

@@ -17,6 +17,7 @@ let worker: Worker;
 const failures: unknown[] = [];
 const now = () => new Date();
 const newId = createIdFactory({ now, randomBytes });
+const holdProof = async () => {};
 
 const count = async (table: string) =>
   (await db.database.query(`select 1 from ${table} where customer_id = $1`, [CUSTOMER])).rowCount;
@@ -90,11 +91,11 @@ test('[TH-3.11] what the last invoice is reckoned from stays until calls that we
     [CUSTOMER],
   );
 
-  await erasure.erase(CUSTOMER);
+  await erasure.erase(CUSTOMER, holdProof);
   // Whoever sets something up at a platform holds the credential: it is waited for before the platforms forget.
   expect(credentialsThen).toEqual([0]);
   // Asked for twice, as by a second click.
-  await erasure.erase(CUSTOMER);
+  await erasure.erase(CUSTOMER, holdProof);
   const firstJob = await waitingJob();
   // By then it was looked at once at least, and put off.
   await expect.poll(waitingJob).toBeGreaterThan(firstJob);

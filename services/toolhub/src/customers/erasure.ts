@@ -27,7 +27,8 @@ export interface ErasureDependencies<Open> {
 
 /** The end of an account: from its commit on nobody can get in, and what is left is removed piece by piece. */
 export interface Erasure {
-  erase(customerId: string): Promise<void>;
+  /** `holdProof`, in its transaction, throws where whoever asked for it is no longer known to be the owner. */
+  erase(customerId: string, holdProof: (tx: Queryable) => Promise<void>): Promise<void>;
   /**
    * The owner of an address has come to an account that somebody opened with it: whatever that one left to get in by, to
    * listen with or to be used goes in the caller's transaction.
@@ -83,12 +84,13 @@ export function createErasure<Open>(deps: ErasureDependencies<Open>): Erasure {
   }
 
   return {
-    async erase(customerId) {
+    async erase(customerId, holdProof) {
       await deps.revocations.transaction(async (tx, revoke) => {
         const open = await deps.accounts.settle(tx, customerId);
         // Before the credentials, as whoever connects a platform locks them. Where another has closed it, that one has planted what
         // follows, and may wait for the calls that a job of this one would erase.
         if (!(await lockCustomer(tx, customerId))) return;
+        await holdProof(tx);
         for (const tokenId of await listTokenIds(tx, customerId)) await revoke({ tokenId });
         await deleteCredentials(tx, customerId);
         await deps.forgetPlatforms(tx, customerId);

@@ -1,5 +1,5 @@
 import { expireCookie, noteAudit } from '@libs/http';
-import { EMAIL_CHARACTERS_MAX, type Login as LoginLibrary } from '@libs/login';
+import { EMAIL_CHARACTERS_MAX, type Login as LoginLibrary, loginErrors } from '@libs/login';
 import Type from 'typebox';
 import type { Suspensions } from '../admin/suspensions.ts';
 import { errors } from '../errors.ts';
@@ -21,7 +21,7 @@ import type { CustomerService } from './service.ts';
 
 export interface CustomerRoutesDependencies {
   customers: CustomerService;
-  security: Pick<LoginLibrary<Customer>['security'], 'requirePassword'>;
+  security: Pick<LoginLibrary<Customer>['security'], 'requirePassword' | 'holdPassword'>;
   erasure: Pick<Erasure, 'erase'>;
   access: Pick<Access, 'sessionOf' | 'cookieOf' | 'cookieName' | 'secureCookies'>;
   suspensions: Pick<Suspensions, 'refusal'>;
@@ -222,8 +222,11 @@ function registerAccount(routes: ToolhubRoutes, deps: CustomerRoutesDependencies
     },
     async (request, reply) => {
       const { customerId } = access.sessionOf(request);
-      await deps.security.requirePassword(customerId, request.body.password);
-      await deps.erasure.erase(customerId);
+      const proven = await deps.security.requirePassword(customerId, request.body.password);
+      await deps.erasure.erase(customerId, async (tx) => {
+        // Who knew the old password must not end the account of whoever reset it meanwhile.
+        if (!(await deps.security.holdPassword(tx, proven))) throw loginErrors.wrong_password();
+      });
       return reply
         .code(204)
         .header('set-cookie', expireCookie(access.cookieName, { secure: access.secureCookies }))
