@@ -24,7 +24,7 @@ beforeEach(() => {
   log.during = async () => {};
 });
 
-const { newCareful, asPerson, setRules, send, waitFor, used } = approvalRig(() => hubs.here.url);
+const { newPerson, newCareful, asPerson, setRules, send, waitFor, used } = approvalRig(() => hubs.here.url);
 
 describe('after it was allowed', () => {
   const allow = async (person: Customer, id: string, remember = 'once') =>
@@ -137,6 +137,56 @@ describe('after it was allowed', () => {
     await setRules(ada, ALL);
     await waitFor(ada, { text: 'four' });
   });
+});
+
+describe('a key', () => {
+  const NONE = { send: false, delete: false, tools: {} };
+
+  test('[TH-5.9] of a call that ran while nobody had to be asked returns its result, and nobody is asked', async () => {
+    const ada = await newPerson();
+    const early = { text: 'early', idempotency_key: 'early' };
+    expect((await send(ada, early)).content).toEqual({ number: 1 });
+    await setRules(ada, ALL);
+    const asked = { text: 'asked', idempotency_key: 'asked' };
+    await waitFor(ada, asked);
+    await setRules(ada, NONE);
+    expect((await send(ada, asked)).content).toEqual({ number: 2 });
+    await setRules(ada, ALL);
+    expect((await send(ada, early)).content).toEqual({ number: 1 });
+    expect((await send(ada, asked)).content).toEqual({ number: 2 });
+    expect((await send(ada, { ...early, text: 'other' })).error).toMatchObject({
+      code: 'invalid_arguments',
+      errors: [{ pointer: '/idempotency_key' }],
+    });
+    expect(log.calls).toHaveLength(2);
+    const { body } = await asPerson(ada, 'GET', '/api/approvals');
+    expect(body.data).toHaveLength(1);
+    await hubs.database.query('update idempotent_calls set expires_at = now() where customer_id = $1', [
+      ada.id,
+    ]);
+    await waitFor(ada, early);
+  });
+
+  test.each(['nobody', 'deny', 'allow'])(
+    '[TH-5.9] of a call that waited for a person is free for another after 24 hours: %s',
+    async (decision) => {
+      const ada = await newCareful();
+      const args = { text: 'one', idempotency_key: 'k' };
+      const { approval_id } = await waitFor(ada, args);
+      if (decision !== 'nobody')
+        expect((await asPerson(ada, 'POST', `/api/approvals/${approval_id}/${decision}`, {})).status).toBe(
+          200,
+        );
+      if (decision === 'allow') expect((await send(ada, args)).error).toBeUndefined();
+      const other = { ...args, text: 'another' };
+      expect((await send(ada, other)).error?.code).toBe('invalid_arguments');
+      time.advance(26 * HOUR_MS);
+      await hubs.database.query('update idempotent_calls set expires_at = now() where customer_id = $1', [
+        ada.id,
+      ]);
+      await waitFor(ada, other);
+    },
+  );
 });
 
 describe('a client that opens addresses', () => {

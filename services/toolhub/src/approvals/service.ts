@@ -45,6 +45,8 @@ export interface ApprovalsDependencies {
   audit: Pick<AuditService, 'record'>;
   /** What tells two calls apart, in whatever order their arguments are named. */
   hashArguments(args: Record<string, unknown>): Promise<Buffer>;
+  /** Whether a call has begun under the key that stands for it still. */
+  hasBegun(call: { customerId: string; tool: string; key: string }): Promise<boolean>;
   newId: NewId;
   now: () => Date;
 }
@@ -62,6 +64,8 @@ export interface AskingCall {
 export type Passage =
   /** It may run; `key` is what makes it run once. */
   | { kind: 'free'; key: string | null }
+  /** It gets what came of the call that began under its key, and never runs: nobody has to be asked. */
+  | { kind: 'repeats'; key: string }
   /** `isNew`: nobody was asked before. */
   | { kind: 'waits'; approval: Approval; isNew: boolean }
   | { kind: 'denied' }
@@ -120,7 +124,8 @@ export function createApprovals(deps: ApprovalsDependencies): Approvals {
     const asked: Asked = { ...call, customerId: call.session.customerId, client, argumentsHash };
     const found = await findAnswered(asked);
     if (found === undefined) {
-      return call.approvalId === null ? ask(asked) : { kind: 'other_call', pointer: '/approval_id' };
+      if (call.approvalId !== null) return { kind: 'other_call', pointer: '/approval_id' };
+      return (await findRepeat(asked, call.key)) ?? ask(asked);
     }
     const isSame =
       found.tool === call.tool.name &&
@@ -130,11 +135,17 @@ export function createApprovals(deps: ApprovalsDependencies): Approvals {
     return follow(found, asked);
   }
 
-  function findAnswered({ customerId, tool, key, approvalId }: Asked): Promise<Approval | undefined> {
+  async function findAnswered({ customerId, tool, key, approvalId }: Asked): Promise<Approval | undefined> {
     if (approvalId !== null) return findApproval(database, { customerId, id: approvalId });
-    return key === null
-      ? Promise.resolve(undefined)
-      : findByKey(database, { customerId, tool: tool.name, key });
+    if (key === null) return undefined;
+    const found = await findByKey(database, { customerId, tool: tool.name, key });
+    // A key stands for one call for 24 hours, and then for another.
+    return found && (isForgotten(found) || statusOf(found, now()) === 'expired') ? undefined : found;
+  }
+
+  async function findRepeat({ customerId, tool }: Asked, key: string | null): Promise<Passage | undefined> {
+    if (key === null || !(await deps.hasBegun({ customerId, tool: tool.name, key }))) return undefined;
+    return { kind: 'repeats', key };
   }
 
   /** What the person said, if anything. */
@@ -142,13 +153,13 @@ export function createApprovals(deps: ApprovalsDependencies): Approvals {
     const runKey = asked.key ?? keyOfApproval(approval.id);
     switch (statusOf(approval, now())) {
       case 'pending':
-        return { kind: 'waits', approval, isNew: false };
+        return (await findRepeat(asked, runKey)) ?? { kind: 'waits', approval, isNew: false };
       case 'denied':
-        return { kind: 'denied' };
+        return (await findRepeat(asked, runKey)) ?? { kind: 'denied' };
       case 'expired':
-        return ask(asked);
+        return (await findRepeat(asked, runKey)) ?? ask(asked);
       case 'used':
-        if (isForgotten(approval)) return ask(asked);
+        if (isForgotten(approval)) return (await findRepeat(asked, runKey)) ?? ask(asked);
         // The same call again, which gets the result of the first; or one that would be a second.
         return approval.usedKey === runKey ? { kind: 'free', key: runKey } : otherCall(asked);
       case 'allowed': {

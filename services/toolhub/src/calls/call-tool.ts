@@ -21,8 +21,8 @@ import { withDeadline } from './deadline.ts';
 import {
   APPROVAL_DENIED,
   approvalRequired,
+  FIRST_DID_NOTHING,
   KEY_TAKEN,
-  MAYBE_DONE,
   notThatCall,
   OUTCOME_UNKNOWN,
   overLimit,
@@ -31,6 +31,7 @@ import {
   tooFast,
 } from './failures.ts';
 import type { ClaimedKey, Idempotency } from './idempotency.ts';
+import { keyedResult } from './keyed-result.ts';
 import { createPlatformCalls, type PlatformCallsDependencies } from './platform-call.ts';
 import { type Failure, failureResult, invalidArguments, successResult, type ToolResult } from './result.ts';
 
@@ -131,7 +132,7 @@ export function createCallTool(deps: CallToolDependencies): CallTool {
       ...{ session: request.session, tool, args, key: asText(given), approvalId: asText(approvalId) },
     });
     const passage = passing instanceof Promise ? await passing : passing;
-    if (passage.kind !== 'free') return stopped(call, passage);
+    if (passage.kind !== 'free' && passage.kind !== 'repeats') return stopped(call, passage);
     const { key } = passage;
     if (key === null) return runGated(call, tool, null);
     const principal = principalOf(request.session);
@@ -140,6 +141,7 @@ export function createCallTool(deps: CallToolDependencies): CallTool {
       tool: tool.name,
       key,
       args,
+      mayRun: passage.kind === 'free',
       signal: request.signal,
     });
     switch (claim.kind) {
@@ -159,12 +161,14 @@ export function createCallTool(deps: CallToolDependencies): CallTool {
         return refused({ code: 'platform_unavailable', message: OUTCOME_UNKNOWN });
       case 'running':
         return refused({ code: 'platform_unavailable', message: STILL_RUNNING });
+      case 'freed':
+        return refused({ code: 'platform_unavailable', message: FIRST_DID_NOTHING });
     }
   }
 
   async function stopped(
     request: CallRequest,
-    passage: Exclude<Passage, { kind: 'free' }>,
+    passage: Exclude<Passage, { kind: 'free' | 'repeats' }>,
   ): Promise<Verdict> {
     deps.metrics.refused('approval');
     switch (passage.kind) {
@@ -276,23 +280,3 @@ function missingScope(scopes: readonly Scope[], tool: CatalogueTool): Scope | un
 
 /** Failures that the caller caused and knows of: nobody has to be told by an event. */
 const ownDoing: ReadonlySet<Failure['code']> = new Set(['invalid_arguments', 'canceled']);
-
-/** Failures after which, unless its outcome is open, nothing can have happened at the platform: the key may be tried again. */
-const harmlessCodes: ReadonlySet<Failure['code']> = new Set([
-  'not_connected',
-  'token_expired',
-  'rate_limited',
-  'invalid_arguments',
-  'address_refused',
-]);
-
-/** What later calls with the same key get; null where the call certainly did nothing, so that the key is free again. */
-function keyedResult(
-  failure: Failure | null,
-  { result, mayHaveActed, isOpen }: { result: ToolResult; mayHaveActed: boolean; isOpen: boolean },
-): string | null {
-  if (failure === null || failure.code === 'platform_error') return JSON.stringify(result);
-  if (!mayHaveActed || (!isOpen && harmlessCodes.has(failure.code))) return null;
-  const said = failure.message.replace(/\.?$/, '.');
-  return JSON.stringify(failureResult({ ...failure, message: `${said} ${MAYBE_DONE}` }));
-}

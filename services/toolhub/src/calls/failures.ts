@@ -13,6 +13,8 @@ export const OUTCOME_UNKNOWN =
   'sent now. Look at the platform, and use a new key to do it again.';
 export const STILL_RUNNING =
   'An earlier call with this idempotency_key still runs. Nothing was sent now; ask again later.';
+export const FIRST_DID_NOTHING =
+  'An earlier call with this idempotency_key has just ended without doing anything. Nothing was sent now; ask again.';
 export const MAYBE_DONE =
   'Whether it was carried out is not known; look at the platform, and use a new key to do it again.';
 

@@ -186,9 +186,15 @@ test('a call that still runs after the wait: nothing is sent, and the answer say
     onError: () => {},
     waitMs: 50,
   });
-  const call = { customerId: 'cus_1', tool: 't', key: 'k', args: {}, signal: new AbortController().signal };
-  expect((await impatient.claim(call)).kind).toBe('claimed');
+  const { signal } = new AbortController();
+  const call = { customerId: 'cus_1', tool: 't', key: 'k', args: {}, signal };
+  const first = await impatient.claim(call);
+  const repeat = { ...call, mayRun: false };
   expect((await impatient.claim(call)).kind).toBe('running');
+  expect((await impatient.claim(repeat)).kind).toBe('running');
+  if (first.kind === 'claimed') await first.release();
+  expect((await impatient.claim(repeat)).kind).toBe('freed');
+  expect((await impatient.claim(call)).kind).toBe('claimed');
 });
 
 test('[TH-5.9] after 24 hours a key is free again for a call with its own result, and the job forgets it alone', async () => {

@@ -11,6 +11,7 @@ import {
   deleteExpiredCalls,
   deleteIntents,
   findCall,
+  findUnexpired,
   insertIntent,
   type KeyedCall,
   storeResults,
@@ -37,10 +38,19 @@ export type KeyClaim =
   /** The first call was cut off: whether it was carried out, nobody knows. */
   | { kind: 'unknown' }
   /** The first call still runs after all the time that we wait. */
-  | { kind: 'running' };
+  | { kind: 'running' }
+  /** The first call did nothing, and this one may not run. */
+  | { kind: 'freed' };
+
+export interface ClaimingCall extends KeyedCall {
+  args: Record<string, unknown>;
+  /** False for one that may only get what came of an earlier call. */
+  mayRun?: boolean;
+  signal: AbortSignal;
+}
 
 export interface Idempotency {
-  claim(call: KeyedCall & { args: Record<string, unknown>; signal: AbortSignal }): Promise<KeyClaim>;
+  claim(call: ClaimingCall): Promise<KeyClaim>;
   readonly jobs: {
     handlers: readonly { name: string; handle(): Promise<void> }[];
     cron: readonly { name: string; schedule: (after: Date) => Date }[];
@@ -64,6 +74,11 @@ const FORGET_MINUTES = 10;
 const FORGET_BATCH = 5_000;
 const FORGET_BATCHES_MAX = 200;
 
+/** Whether the key stands for a call still, whatever became of it. */
+export function hasBegun(database: Database, call: KeyedCall): Promise<boolean> {
+  return findUnexpired(database, call);
+}
+
 /**
  * A key is claimed by the row that records the intent, before anything is sent; the result is stored after. Any
  * process that meets the key later finds the result, a call that still runs, or a call that died on the way, and in
@@ -73,25 +88,29 @@ export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
   const { database, newId, waitMs = KEY_WAIT_MS } = deps;
   const unanswered = createUnansweredClaims(deps);
 
-  async function claim(
-    call: KeyedCall & { args: Record<string, unknown>; signal: AbortSignal },
-  ): Promise<KeyClaim> {
-    const { args, signal, ...keyed } = call;
+  async function claim(call: ClaimingCall): Promise<KeyClaim> {
+    const { args, mayRun = true, signal, ...keyed } = call;
     const argumentsHash = await hashArguments(args);
     const deadline = performance.now() + waitMs;
     for (let lookMs = LOOK_MS; ; lookMs = Math.min(lookMs * 2, LOOK_MS_MAX)) {
-      const mine = { ...keyed, holder: await deps.holder.current(), claim: newId('clm') };
-      const expiresAt = await insert(mine, argumentsHash);
-      if (expiresAt !== undefined) return claimed(mine, expiresAt);
+      const mine = mayRun ? await take(keyed, argumentsHash) : undefined;
+      if (mine !== undefined) return mine;
       const stored = await findCall(database, keyed);
       // Freed in between, by a first call that did nothing: ours may be the first now.
-      if (stored === null) continue;
+      if (stored === null && mayRun) continue;
+      if (stored === null) return { kind: 'freed' };
       if (!stored.argumentsHash.equals(argumentsHash)) return { kind: 'other_arguments' };
       if (stored.result !== null) return { kind: 'replay', resultJson: stored.result };
       if (!stored.holderAlive) return { kind: 'unknown' };
       if (performance.now() >= deadline) return { kind: 'running' };
       await pause(lookMs, undefined, { signal });
     }
+  }
+
+  async function take(keyed: KeyedCall, argumentsHash: Buffer): Promise<ClaimedKey | undefined> {
+    const mine = { ...keyed, holder: await deps.holder.current(), claim: newId('clm') };
+    const expiresAt = await insert(mine, argumentsHash);
+    return expiresAt && claimed(mine, expiresAt);
   }
 
   async function insert(claim: Claim, argumentsHash: Buffer): Promise<Date | undefined> {

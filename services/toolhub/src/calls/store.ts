@@ -70,6 +70,16 @@ export async function findCall(db: Queryable, call: KeyedCall): Promise<StoredCa
     : { argumentsHash: row.arguments_hash, result: row.result, holderAlive: row.alive };
 }
 
+/** Whether the key is taken and has not expired. */
+export async function findUnexpired(db: Queryable, call: KeyedCall): Promise<boolean> {
+  const { rows } = await db.query(
+    `select from idempotent_calls
+     where customer_id = $1 and tool = $2 and key = $3 and expires_at > statement_timestamp()`,
+    [call.customerId, call.tool, call.key],
+  );
+  return rows.length > 0;
+}
+
 /** Calls and their holders lie on different servers. */
 async function findCallApart(db: Queryable, call: KeyedCall): Promise<StoredCall | null> {
   const { rows } = await db.query<{ arguments_hash: Buffer; result: string | null; holder: string }>(

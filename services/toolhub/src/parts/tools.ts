@@ -8,6 +8,7 @@ import { registerBillingRoutes } from '../billing/routes.ts';
 import { type BillingService, createBillingService } from '../billing/service.ts';
 import { addDays } from '../billing/usage/rollup-ranges.ts';
 import { hashArguments } from '../calls/arguments-hash.ts';
+import { hasBegun } from '../calls/idempotency.ts';
 import { registerCallRoutes } from '../calls/routes.ts';
 import type { CredentialService } from '../credentials/service.ts';
 import { type ExportSection, pagesOf, shown } from '../data-export/section.ts';
@@ -93,6 +94,7 @@ export async function addTools(
     ...{ database, ruleBook, vault, audit, hashArguments, newId, now },
     mails: approvalMails,
     clientOf: accounts.clientOf,
+    hasBegun: (call) => hasBegun(database, call),
     rulesOf(customerId) {
       const choices = tools.selectionOf(customerId);
       return choices instanceof Promise ? choices.then((loaded) => loaded.approvals) : choices.approvals;
