@@ -306,6 +306,43 @@ describe('cancellation', () => {
     return { controller, call, heard };
   }
 
+  async function cancel(door: Instance, customer: string, requestId: number): Promise<void> {
+    const answer = await fetch(`${door.url}/mcp`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${customer}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } }),
+    });
+    expect(answer.status).toBe(202);
+  }
+
+  test('a call that waits for another with its idempotency_key ends as canceled, and is audited', async () => {
+    const id = await newCustomer();
+    const args = { text: 'x', idempotency_key: 'k' };
+    const first = await hangingCall((signal) => callTool(hub.url, id, 'alpha_send_note', args, { signal }));
+    let answer: RpcAnswer | undefined;
+    const params = { name: 'alpha_send_note', arguments: args };
+    const second = rpc(hub.url, id, { id: 42, method: 'tools/call', params }, { era: 'legacy' }).then(
+      (given) => {
+        answer = given;
+      },
+    );
+    await expect
+      .poll(async () => {
+        await cancel(hub, id, 42);
+        return answer && errorOf(answer)?.code;
+      })
+      .toBe('canceled');
+    await second;
+    expect(await auditOf(id)).toEqual(['alpha_send_note refused']);
+    first.controller.abort();
+    await first.call;
+    await expect.poll(() => auditOf(id)).toEqual(['alpha_send_note refused', 'alpha_send_note failure']);
+  });
+
   test.each(['modern', 'legacy'] as const)('%s: a client that goes away stops the connector', async (era) => {
     const id = await newCustomer();
     const { controller, call, heard } = await hangingCall((signal) =>
@@ -331,18 +368,7 @@ describe('cancellation', () => {
             { era: 'legacy' },
           ),
         );
-        const headers = {
-          authorization: `Bearer ${id}`,
-          'content-type': 'application/json',
-          accept: 'application/json, text/event-stream',
-        };
-        const message = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 41 } };
-        const answer = await fetch(`${door.url}/mcp`, {
-          method: 'POST',
-          headers,
-          body: JSON.stringify(message),
-        });
-        expect(answer.status).toBe(202);
+        await cancel(door, id, 41);
         expect(await heard).toMatchObject({ message: 'The client canceled the call.' });
         expect(errorOf((await call) as RpcAnswer)).toMatchObject({ code: 'canceled' });
       }

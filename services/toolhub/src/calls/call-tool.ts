@@ -21,6 +21,7 @@ import { withDeadline } from './deadline.ts';
 import {
   APPROVAL_DENIED,
   approvalRequired,
+  CANCELED,
   FIRST_DID_NOTHING,
   KEY_TAKEN,
   notThatCall,
@@ -163,6 +164,8 @@ export function createCallTool(deps: CallToolDependencies): CallTool {
         return refused({ code: 'platform_unavailable', message: STILL_RUNNING });
       case 'freed':
         return refused({ code: 'platform_unavailable', message: FIRST_DID_NOTHING });
+      case 'canceled':
+        return refused(CANCELED);
     }
   }
 

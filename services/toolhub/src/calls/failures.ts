@@ -18,6 +18,8 @@ export const FIRST_DID_NOTHING =
 export const MAYBE_DONE =
   'Whether it was carried out is not known; look at the platform, and use a new key to do it again.';
 
+export const CANCELED: Failure = { code: 'canceled', message: 'The call was canceled.' };
+
 const OTHER_CALL: Record<'/approval_id' | '/idempotency_key', string> = {
   '/approval_id':
     'is not that of this call: client, tool and all arguments must be the same, and it runs once.',

@@ -40,7 +40,9 @@ export type KeyClaim =
   /** The first call still runs after all the time that we wait. */
   | { kind: 'running' }
   /** The first call did nothing, and this one may not run. */
-  | { kind: 'freed' };
+  | { kind: 'freed' }
+  /** The caller gave up while it waited for the first call. */
+  | { kind: 'canceled' };
 
 export interface ClaimingCall extends KeyedCall {
   args: Record<string, unknown>;
@@ -103,7 +105,8 @@ export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
       if (stored.result !== null) return { kind: 'replay', resultJson: stored.result };
       if (!stored.holderAlive) return { kind: 'unknown' };
       if (performance.now() >= deadline) return { kind: 'running' };
-      await pause(lookMs, undefined, { signal });
+      const isCanceled = await pause(lookMs, false, { signal }).catch(() => true);
+      if (isCanceled) return { kind: 'canceled' };
     }
   }
 

@@ -7,7 +7,7 @@ import type { Links } from '../links.ts';
 import type { CatalogueTool, PlatformTool } from '../tools/tool.ts';
 import { type CallRequest, principalOf } from './call.ts';
 import { CallTimeout, withDeadline } from './deadline.ts';
-import { fromConnector, notReady } from './failures.ts';
+import { CANCELED, fromConnector, notReady } from './failures.ts';
 import type { Failure } from './result.ts';
 import { shareReads } from './shared-reads.ts';
 
@@ -132,7 +132,7 @@ export function createPlatformCalls(deps: PlatformCallsDependencies): PlatformCa
   function explain(error: unknown, request: CallRequest, tool: CatalogueTool): Failure {
     if (error instanceof ConnectorError) return fromConnector(error, tool.platform, links);
     if (error instanceof CallTimeout) return { code: 'platform_unavailable', message: error.message };
-    if (request.signal.aborted) return { code: 'canceled', message: 'The call was canceled.' };
+    if (request.signal.aborted) return CANCELED;
     deps.onError(error, { tool: tool.name, requestId: request.requestId });
     return {
       code: 'internal_error',
