@@ -36,10 +36,20 @@ export function payloadKey(item: InboundItem): string {
 
 /**
  * The messages and statuses of one delivery, in order. Parts of other kinds (account notices, template reviews) have
- * no phone number and give nothing. An item without what it must have makes the whole delivery a problem, because
- * passing it over would lose it unseen.
+ * no phone number and give nothing. What lacks something is a fault, because passing it over would lose it unseen, and
+ * keeps back nothing that came with it.
  */
-export function readPayload(body: Buffer, receivedAt: Date): InboundItem[] {
+export function readPayload(body: Buffer, receivedAt: Date): { items: InboundItem[]; faults: string[] } {
+  const faults = new Set<string>();
+  const items = eachOf(
+    [body],
+    (whole) => eachOf(listOf(parse(whole), 'entry'), (entry) => readEntry(entry, receivedAt, faults), faults),
+    faults,
+  );
+  return { items, faults: [...faults] };
+}
+
+function parse(body: Buffer): Record<string, unknown> {
   let payload: unknown;
   try {
     payload = JSON.parse(body.toString('utf8'));
@@ -47,12 +57,33 @@ export function readPayload(body: Buffer, receivedAt: Date): InboundItem[] {
     throw new PayloadError('the body is not JSON');
   }
   if (!isRecord(payload)) throw new PayloadError('the body is not an object');
-  return listOf(payload, 'entry').flatMap((entry) =>
-    listOf(entry, 'changes').flatMap(({ value }) => (isRecord(value) ? readValue(value, receivedAt) : [])),
-  );
+  return payload;
 }
 
-function readValue(value: Record<string, unknown>, receivedAt: Date): InboundItem[] {
+/** What can be read of each, whatever is the matter with others. */
+function eachOf<One>(
+  list: readonly One[],
+  read: (one: One) => InboundItem[],
+  faults: Set<string>,
+): InboundItem[] {
+  return list.flatMap((one) => {
+    try {
+      return read(one);
+    } catch (error) {
+      if (!(error instanceof PayloadError)) throw error;
+      faults.add(error.message);
+      return [];
+    }
+  });
+}
+
+function readEntry(entry: Record<string, unknown>, receivedAt: Date, faults: Set<string>): InboundItem[] {
+  const read = ({ value }: Record<string, unknown>) =>
+    isRecord(value) ? readValue(value, receivedAt, faults) : [];
+  return eachOf(listOf(entry, 'changes'), read, faults);
+}
+
+function readValue(value: Record<string, unknown>, receivedAt: Date, faults: Set<string>): InboundItem[] {
   const messages = listOf(value, 'messages');
   const statuses = listOf(value, 'statuses');
   if (messages.length + statuses.length === 0) return [];
@@ -61,31 +92,32 @@ function readValue(value: Record<string, unknown>, receivedAt: Date): InboundIte
   const contacts = listOf(value, 'contacts');
   // In some countries a number is written in two ways: one contact beside one message is its sender all the same.
   const lone = messages.length === 1 && contacts.length === 1 ? (contacts[0] ?? null) : null;
+  const base = (item: Record<string, unknown>) => ({
+    ...{ phoneNumberId, messageId: textOf(item, 'id'), at: momentOf(item, receivedAt) },
+  });
+  const readMessage = (message: Record<string, unknown>): ReceivedMessage => {
+    const contact = contacts.find((one) => isSender(one, message)) ?? lone;
+    return { kind: 'message', ...base(message), from: senderOf(message, contact), message, contact };
+  };
+  const readStatus = (status: Record<string, unknown>): MessageStatus => ({
+    ...{ kind: 'status', ...base(status), state: textOf(status, 'status'), status },
+    recipient: [status.recipient_id, status.recipient_user_id].find((id) => typeof id === 'string') ?? '',
+  });
   return [
-    ...messages.map((message): ReceivedMessage => {
-      const from = textOf(message, 'from');
-      return {
-        kind: 'message',
-        phoneNumberId,
-        messageId: textOf(message, 'id'),
-        at: momentOf(message, receivedAt),
-        from,
-        message,
-        contact: contacts.find((contact) => contact.wa_id === from) ?? lone,
-      };
-    }),
-    ...statuses.map(
-      (status): MessageStatus => ({
-        kind: 'status',
-        phoneNumberId,
-        messageId: textOf(status, 'id'),
-        at: momentOf(status, receivedAt),
-        recipient: typeof status.recipient_id === 'string' ? status.recipient_id : '',
-        state: textOf(status, 'status'),
-        status,
-      }),
-    ),
+    ...eachOf(messages, (message) => [readMessage(message)], faults),
+    ...eachOf(statuses, (status) => [readStatus(status)], faults),
   ];
+}
+
+function isSender(contact: Record<string, unknown>, message: Record<string, unknown>): boolean {
+  const is = (id: unknown, named: unknown) => typeof id === 'string' && id !== '' && id === named;
+  return is(message.from, contact.wa_id) || is(message.from_user_id, contact.user_id);
+}
+
+/** Who goes by a user name may show no number: then the id that stands for them at this business names them. */
+function senderOf(message: Record<string, unknown>, contact: Record<string, unknown> | null): string {
+  const ids = [message.from, message.from_user_id, contact?.wa_id, contact?.user_id];
+  return textOf({ from: ids.find((id) => id !== undefined && id !== null && id !== '') }, 'from');
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -222,6 +222,17 @@ describe('messages', () => {
     expect(rig.problems).toHaveLength(1);
   });
 
+  test('a message that nothing can be made of is kept as a problem, and those beside it are told', async () => {
+    const customer = await addCustomer(rig.database);
+    await rig.claim(customer, '106');
+    await rig.post(delivery('106', [message('wamid.1'), { id: 'wamid.2' }, message('wamid.3')]));
+    await rig.settled();
+    const told = (await rig.events()).map(({ data }) => (data.message as { id: string }).id);
+    expect(told).toEqual(['wamid.1', 'wamid.3']);
+    expect(await rig.rows('select problem from whatsapp_inbox')).toEqual([{ problem: 'from is missing' }]);
+    expect(rig.problems).toHaveLength(1);
+  });
+
   test('are stored for the read tools: conversations, and messages of one person', async () => {
     const customer = await addCustomer(rig.database);
     await rig.claim(customer, '106');

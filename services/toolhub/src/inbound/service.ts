@@ -22,7 +22,7 @@ export interface InboundDependencies {
   emitEvent: EmitEvent;
   newId: NewId;
   now: () => Date;
-  /** Told of deliveries that nothing could be made of; they are kept. */
+  /** Told of deliveries of which something could not be read; they are kept. */
   onProblem: (error: unknown, context: { delivery: string }) => void;
 }
 
@@ -69,13 +69,11 @@ export function createInboundService(deps: InboundDependencies): InboundService 
   }
 
   function readOrReport(entry: InboxEntry): { items: InboundItem[]; problem: string | null } {
-    try {
-      return { items: readPayload(entry.body, entry.receivedAt), problem: null };
-    } catch (error) {
-      if (!(error instanceof PayloadError)) throw error;
-      deps.onProblem(error, { delivery: entry.id });
-      return { items: [], problem: error.message };
-    }
+    const { items, faults } = readPayload(entry.body, entry.receivedAt);
+    if (faults.length === 0) return { items, problem: null };
+    const problem = faults.join('; ');
+    deps.onProblem(new PayloadError(problem), { delivery: entry.id });
+    return { items, problem };
   }
 
   async function processEntry(tx: Queryable, entry: InboxEntry): Promise<void> {
