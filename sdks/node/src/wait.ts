@@ -1,6 +1,11 @@
 import { PaymentsError } from './errors.ts';
 import type { Payment, PaymentStatus } from './types.ts';
 
+/** Of one look: a server that does not answer is asked again, not waited for. */
+const LOOK_TIMEOUT_MS_MAX = 30_000;
+/** The last look gets so much time, too: what it sees is newer than what the one before saw. */
+const LOOK_TIMEOUT_MS_MIN = 500;
+
 /** Where a payment may still go from each status; the three without a way on are final. */
 const reachable: Readonly<Record<string, readonly PaymentStatus[]>> = {
   pending: ['processing', 'completed', 'failed', 'canceled', 'returned'],
@@ -51,4 +56,9 @@ export function judge(payment: Payment, wanted: readonly PaymentStatus[]): 'ther
 /** Whether nothing can happen to it any more. */
 export function isFinal(status: PaymentStatus): boolean {
   return reachable[status]?.length === 0;
+}
+
+/** How long one look may take for somebody who waits so much longer. */
+export function lookTimeoutMs(leftMs: number): number {
+  return Math.min(LOOK_TIMEOUT_MS_MAX, Math.max(LOOK_TIMEOUT_MS_MIN, leftMs));
 }

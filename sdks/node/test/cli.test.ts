@@ -3,10 +3,9 @@ import { execFile, spawn } from 'node:child_process';
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, expect, test } from 'vitest';
-import { run } from '../src/cli/run.ts';
+import { type Ended, runCommand } from './run-command.ts';
 import { type Answer, json, problem, startScriptedServer, text } from './scripted-server.ts';
 
 const program = fileURLToPath(new URL('../src/cli/main.ts', import.meta.url));
@@ -20,12 +19,6 @@ afterEach(async () => {
   rmSync(join(home, 'payments'), { recursive: true, force: true });
 });
 afterAll(() => rmSync(home, { recursive: true, force: true }));
-
-interface Ended {
-  code: number;
-  out: string;
-  err: string;
-}
 
 const environment = (more: Record<string, string> = {}) => ({
   PATH: process.env.PATH,
@@ -49,22 +42,9 @@ function payments(
   });
 }
 
-/** The same within this process: a program takes a moment to start, and there are many ways to fail. */
-async function inProcess(
-  words: string[],
-  more: { env?: Record<string, string>; input?: string } = {},
-): Promise<Ended> {
-  const out: string[] = [];
-  const err: string[] = [];
-  const code = await run(words, {
-    env: environment({ PAYMENTS_API_KEY: KEY, ...more.env }),
-    stdin: Readable.from([more.input ?? '']) as unknown as NodeJS.ReadStream,
-    out: (line) => out.push(`${line}\n`),
-    err: (line) => err.push(`${line}\n`),
-    signal: new AbortController().signal,
-  });
-  return { code, out: out.join(''), err: err.join('') };
-}
+/** The same within this process. */
+const inProcess = (words: string[], more: { env?: Record<string, string>; input?: string } = {}) =>
+  runCommand(words, { env: environment({ PAYMENTS_API_KEY: KEY, ...more.env }), input: more.input });
 
 async function serve(...answers: [Answer, ...Answer[]]) {
   const server = await startScriptedServer(...answers);
@@ -179,11 +159,12 @@ test('create sends what was typed, and watch ends by how the payment ended', asy
 test('cancel and refund send what was typed, and show the payment that results', async () => {
   const canceled = { ...payment, status: 'canceled' };
   const refund = { ...payment, id: 'pay_2', amount: 500, refund_of: 'pay_1' };
+  const accepted = { ...refund, status: 'pending', timeline: refund.timeline.slice(0, 1) };
   const { env, seen } = await serve(
     json(200, canceled),
     problem(409, 'payment_not_cancelable'),
     json(202, refund),
-    json(202, refund),
+    json(202, accepted),
     json(200, refund),
   );
   expect((await inProcess(['cancel', 'pay_1'], { env })).out).toMatch(/status {7}canceled/);
@@ -339,14 +320,8 @@ test.each([
   async (words) => {
     const stop = new AbortController();
     const { env } = await serve(() => stop.abort());
-    const code = await run(words, {
-      env: environment({ PAYMENTS_API_KEY: KEY, ...env }),
-      stdin: Readable.from([]) as unknown as NodeJS.ReadStream,
-      out: () => undefined,
-      err: () => undefined,
-      signal: stop.signal,
-    });
-    expect(code).toBe(130);
+    const shown = environment({ PAYMENTS_API_KEY: KEY, ...env });
+    expect((await runCommand(words, { env: shown, signal: stop.signal })).code).toBe(130);
   },
   10_000,
 );

@@ -8,6 +8,7 @@ import {
 import { UnexpectedStatusError, WaitTimeoutError } from '../wait.ts';
 import { LiveKeyError, UsageError } from './command.ts';
 import { exitCodes } from './exit-codes.ts';
+import { UnknownOutcomeError } from './paying-once.ts';
 import { SettingsFileError } from './settings-file.ts';
 
 export interface Failure {
@@ -17,6 +18,10 @@ export interface Failure {
 
 /** One clear line for whatever went wrong, never a stack. */
 export function explain(error: unknown, program: string): Failure {
+  if (error instanceof UnknownOutcomeError) {
+    const { line, code } = explain(error.cause, program);
+    return { line: `${line} ${error.hint}`, code };
+  }
   if (error instanceof LiveKeyError) return { line: `${error.message}.`, code: exitCodes.refusedKey };
   if (error instanceof UsageError)
     return { line: `${error.message}. See: ${program} --help`, code: exitCodes.usage };

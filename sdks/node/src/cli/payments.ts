@@ -1,6 +1,5 @@
-import { sleep } from '../request.ts';
+import type { WriteOptions } from '../request.ts';
 import type { CreatePayment, CreateRefund, Payment, PaymentStatus, Rail } from '../types.ts';
-import { isFinal, judge } from '../wait.ts';
 import {
   type Command,
   type Context,
@@ -12,8 +11,9 @@ import {
   type Values,
   wholeNumber,
 } from './command.ts';
-import { exitCodes } from './exit-codes.ts';
-import { paymentFields, paymentTable, printable } from './output.ts';
+import { follow, readSeconds, timeoutOption } from './follow.ts';
+import { paymentFields, paymentTable } from './output.ts';
+import { payOnce } from './paying-once.ts';
 
 const STATUSES: readonly PaymentStatus[] = [
   'pending',
@@ -25,15 +25,7 @@ const STATUSES: readonly PaymentStatus[] = [
 ];
 const AMOUNT_MAX = 9_999_999_999;
 const LISTED_MAX = 10_000;
-const WATCH_POLL_MS = 500;
-const WATCH_SECONDS = 600;
-const WATCH_SECONDS_MAX = 7 * 86_400;
 
-const timeout: Option = {
-  type: 'string',
-  value: 'seconds',
-  help: `how long to wait, ${WATCH_SECONDS} by default`,
-};
 const amountOption: Option = { type: 'string', value: 'number', help: 'in minor units: 2500 is 25.00' };
 /** What a payment and a refund have in common. */
 const ofNewPayment = {
@@ -46,7 +38,7 @@ const ofNewPayment = {
   },
   'idempotency-key': { type: 'string', value: 'key', help: 'of your own, so that a repeat pays once' },
   wait: { type: 'boolean', help: 'follow it until it is completed or has ended' },
-  timeout,
+  timeout: timeoutOption,
 } as const satisfies Readonly<Record<string, Option>>;
 
 function oneOf<Value extends string>(
@@ -63,10 +55,6 @@ function show(context: Context, payment: Payment): void {
   context.out(context.json ? JSON.stringify(payment, null, 2) : paymentFields(payment));
 }
 
-function writeOptions({ values, signal }: Context) {
-  return { idempotencyKey: textValue(values, 'idempotency-key'), signal };
-}
-
 function descriptionAndMetadata(values: Values) {
   const description = textValue(values, 'description');
   const metadata = pairs(values, 'metadata');
@@ -76,8 +64,15 @@ function descriptionAndMetadata(values: Values) {
   };
 }
 
-async function showOrFollow(context: Context, payment: Payment): Promise<number | undefined> {
-  if (context.values.wait) return follow(context, payment.id, ['completed']);
+/** Sends a new payment, and shows it or follows it. */
+async function pay(
+  context: Context,
+  send: (options: WriteOptions) => Promise<Payment>,
+): Promise<number | undefined> {
+  // Read before anything is sent: what cannot be meant is refused while it costs nothing.
+  const seconds = readSeconds(context.values);
+  const payment = await payOnce(context, send);
+  if (context.values.wait) return follow(context, payment, { wanted: ['completed'], seconds });
   show(context, payment);
   return undefined;
 }
@@ -115,7 +110,8 @@ const create: Command = {
       ...(prefer === undefined ? {} : { routing: { prefer } }),
       ...descriptionAndMetadata(values),
     };
-    return showOrFollow(context, await context.client().payments.create(body, writeOptions(context)));
+    const { payments } = context.client();
+    return pay(context, (options) => payments.create(body, options));
   },
 };
 
@@ -182,10 +178,14 @@ const watch: Command = {
   positionals: ['payment'],
   options: {
     until: { type: 'string', value: 'status', help: 'completed by default', choices: STATUSES },
-    timeout,
+    timeout: timeoutOption,
   },
-  run: (context) =>
-    follow(context, context.positionals[0] as string, [oneOf(context, 'until', STATUSES) ?? 'completed']),
+  async run(context) {
+    const { client, positionals, signal, values } = context;
+    const wait = { wanted: [oneOf(context, 'until', STATUSES) ?? 'completed'], seconds: readSeconds(values) };
+    // The first look fails as `get` does: where it never succeeds, the address is wrong rather than a server restarting.
+    return follow(context, await client().payments.get(positionals[0] as string, { signal }), wait);
+  },
 };
 
 const cancel: Command = {
@@ -216,38 +216,9 @@ const refund: Command = {
       ...descriptionAndMetadata(values),
     };
     const id = positionals[0] as string;
-    return showOrFollow(context, await client().payments.refund(id, body, writeOptions(context)));
+    const { payments } = client();
+    return pay(context, (options) => payments.refund(id, body, options));
   },
 };
-
-/** Prints each status as it is entered; in JSON, the whole payment, a line per change. */
-async function follow(context: Context, id: string, wanted: readonly PaymentStatus[]): Promise<number> {
-  const seconds =
-    wholeNumber(context.values, 'timeout', { least: 1, most: WATCH_SECONDS_MAX }) ?? WATCH_SECONDS;
-  const endsMs = Date.now() + seconds * 1_000;
-  const { payments } = context.client();
-  let shown = 0;
-  while (true) {
-    const payment = await payments.get(id, { signal: context.signal });
-    const news = payment.timeline.slice(shown);
-    shown = payment.timeline.length;
-    if (context.json && news.length > 0) context.out(JSON.stringify(payment));
-    else
-      for (const { status, timestamp } of news)
-        context.out(printable(`${timestamp}  ${status.padEnd(10)}  ${payment.id}`));
-    const verdict = judge(payment, wanted);
-    if (verdict === 'there') return exitCodes.ok;
-    if (verdict === 'pointless' || isFinal(payment.status)) {
-      const why = payment.failure === null ? '' : `: ${payment.failure.detail}`;
-      context.err(printable(`Payment ${payment.id} is ${payment.status}${why}`));
-      return exitCodes.unexpectedStatus;
-    }
-    if (Date.now() >= endsMs) {
-      context.err(`Payment ${payment.id} is still ${payment.status} after ${seconds} s.`);
-      return exitCodes.timeout;
-    }
-    await sleep(WATCH_POLL_MS, context.signal);
-  }
-}
 
 export const paymentCommands: readonly Command[] = [create, get, list, watch, cancel, refund];

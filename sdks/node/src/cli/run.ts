@@ -17,6 +17,7 @@ import { explain } from './failure.ts';
 import { globalOptions, helpOf, helpOfGroup, overview, usageOf } from './help.ts';
 import { listen } from './listen.ts';
 import { login } from './login.ts';
+import { UnknownOutcomeError } from './paying-once.ts';
 import { paymentCommands } from './payments.ts';
 import { programOf } from './program.ts';
 import { sandboxCommands } from './sandbox.ts';
@@ -36,7 +37,10 @@ export async function run(typed: readonly string[], terminal: Terminal): Promise
   try {
     return await dispatch(typed, terminal);
   } catch (error) {
-    if (terminal.signal.aborted) return exitCodes.interrupted;
+    if (terminal.signal.aborted) {
+      if (error instanceof UnknownOutcomeError) terminal.err(`Interrupted. ${error.hint}`);
+      return exitCodes.interrupted;
+    }
     const { line, code } = explain(error, programOf(terminal.env));
     terminal.err(line);
     return code;

@@ -13,13 +13,9 @@ import type {
   Rail,
   RailMessage,
 } from '../types.ts';
-import { judge, UnexpectedStatusError, WaitTimeoutError } from '../wait.ts';
+import { judge, lookTimeoutMs, UnexpectedStatusError, WaitTimeoutError } from '../wait.ts';
 
 const WAIT_TIMEOUT_MS = 60_000;
-/** Of one look: a server that does not answer is asked again, not waited for. */
-const LOOK_TIMEOUT_MS_MAX = 30_000;
-/** The last look gets so much time, too: what it sees is newer than what the one before saw. */
-const LOOK_TIMEOUT_MS_MIN = 500;
 const POLL_FIRST_MS = 200;
 const POLL_LAST_MS = 5_000;
 const POLL_GROWTH = 1.5;
@@ -127,8 +123,7 @@ export class PaymentsResource {
     let payment: Payment | undefined;
     let failure: unknown;
     for (let pauseMs = POLL_FIRST_MS; ; pauseMs = Math.min(POLL_LAST_MS, pauseMs * POLL_GROWTH)) {
-      const leftMs = endsMs - performance.now();
-      const lookMs = Math.min(LOOK_TIMEOUT_MS_MAX, Math.max(LOOK_TIMEOUT_MS_MIN, leftMs));
+      const lookMs = lookTimeoutMs(endsMs - performance.now());
       let leastMs = 0;
       try {
         payment = await this.get(id, { timeoutMs: lookMs, maxRetries: 0, signal: options.signal });
