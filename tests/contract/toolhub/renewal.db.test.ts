@@ -264,6 +264,25 @@ describe('upkeep', () => {
     },
   );
 
+  test.each(['facebook', 'instagram'])(
+    '[TH-6.11] %s: a token that can only be renewed while it works is over when it ends, and nobody is asked',
+    async (platform) => {
+      const trial = trialOf(platform);
+      const rig = rigFor(trial);
+      const credential = () => ({ ...trial.credential(), expires_at: inMs(-1_000) });
+      const customerId = await connected(rig, { ...trial, credential });
+      const asked = trial.server.received.length;
+      expect((await rig.credentials.get(customerId, platform))?.status).toBe('expired');
+      expect(await callWith(rig, trial, customerId)).toBe('token_expired');
+      expect(await events(customerId)).toMatchObject([{ type: 'credential.expired', data: { platform } }]);
+      const unused = await connected(rig, { ...trial, credential });
+      await work(rig);
+      expect(await events(unused)).toMatchObject([{ type: 'credential.expired', data: { platform } }]);
+      expect(trial.server.received.length).toBe(asked);
+      await rig.connectors.close();
+    },
+  );
+
   test('[TH-6.11] a token that nobody can open holds up the renewal of no other', async () => {
     const trial = trialOf('facebook');
     const rig = rigFor(trial);

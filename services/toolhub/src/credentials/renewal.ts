@@ -88,8 +88,12 @@ export function createRenewal(deps: RenewalDependencies): Renewal {
     });
   }
 
+  const worksStill = ({ expiresAt }: CredentialRow) => expiresAt !== null && expiresAt > now();
+
   async function refreshAtPlatform(row: CredentialRow, credential: unknown): Promise<RefreshOutcome> {
     const connector = connectors.find(row.platform) as Connector;
+    if (connector.renewAheadMs !== undefined && row.expiresAt !== null && !worksStill(row))
+      return { kind: 'refused', reason: 'the token has expired' };
     const context = connectors.context({
       platform: row.platform,
       credential,
@@ -107,8 +111,6 @@ export function createRenewal(deps: RenewalDependencies): Renewal {
       });
     }
   }
-
-  const worksStill = ({ expiresAt }: CredentialRow) => expiresAt !== null && expiresAt > now();
 
   /** Runs with the lease held; every way out gives it back. */
   async function renewHeld(

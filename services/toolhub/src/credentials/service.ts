@@ -116,7 +116,9 @@ export function createCredentialService(deps: CredentialServiceDependencies): Cr
   }
 
   function toRecord(row: CredentialRow): CredentialRecord {
-    const isOver = row.status === 'expired' || (isDue(row.expiresAt, 0) && !row.refreshable);
+    // Some platforms renew a token only while it works.
+    const isRenewedLate = row.refreshable && connectors.find(row.platform)?.renewAheadMs === undefined;
+    const isOver = row.status === 'expired' || (isDue(row.expiresAt, 0) && !isRenewedLate);
     return {
       platform: row.platform,
       account: row.account,

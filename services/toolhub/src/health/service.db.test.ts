@@ -27,7 +27,7 @@ beforeAll(async () => {
 afterAll(() => db.drop());
 beforeEach(() => {
   platform = createPlatform('alpha', now);
-  second = createPlatform('beta', now);
+  second = createPlatform('beta', now, { renewAheadMs: 1_000 });
   rig = createRig({ database: db.database, connectors: [platform.connector, second.connector], now });
   errors.length = 0;
 });
@@ -301,10 +301,14 @@ describe('the watch', () => {
     const renewable = await newAccount({ token: 'renewable', expires_at: over, renewable: true });
     const early = await newAccount({ token: 'early', expires_at: soon });
     const endless = await newAccount({ token: 'endless' });
+    const renewedAhead = newId('cus');
+    await connect(renewedAhead, { token: 'ahead', expires_at: over, renewable: true }, 'beta');
     const run = jobOf(startHealth(), 'health.run_out');
     await run({});
     await run({});
-    expect(await eventsOf(late)).toEqual([{ type: 'credential.expired' }]);
+    for (const gone of [late, renewedAhead])
+      expect(await eventsOf(gone)).toEqual([{ type: 'credential.expired' }]);
+    expect(second.refreshes).toBe(0);
     for (const other of [renewable, early, endless]) expect(await eventsOf(other)).toEqual([]);
     expect([platform.refreshes, platform.probes]).toEqual([0, []]);
   });

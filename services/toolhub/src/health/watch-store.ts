@@ -21,14 +21,18 @@ export interface RunOut {
   expiresAt: Date;
 }
 
-/** Tokens that have run out, still count as connected, and can only be replaced by their customers. */
+/**
+ * Tokens that have run out, still count as connected, and can only be replaced by their customers: those that nobody renews, or
+ * those of platforms that renew ahead alone. Each has an index; asked for together, none would serve.
+ */
 export async function listRunOut(
   db: Queryable,
-  page: { before: Date; after: RunOut | undefined; limit: number },
+  page: { before: Date; renewedAhead: readonly string[] | null; after: RunOut | undefined; limit: number },
 ): Promise<RunOut[]> {
+  const { renewedAhead } = page;
   const { rows } = await db.query<{ customer_id: string; platform: string; expires_at: Date }>(
     `select customer_id, platform, expires_at from credentials
-     where status = 'connected' and not refreshable and slot = '' and expires_at <= $1
+     where status = 'connected' and ${renewedAhead === null ? 'not refreshable' : 'refreshable and platform = any($6)'} and slot = '' and expires_at <= $1
        and (expires_at, customer_id, platform) > ($2::timestamptz, $3, $4)
      order by expires_at, customer_id, platform limit $5`,
     [
@@ -37,6 +41,7 @@ export async function listRunOut(
       page.after?.customerId ?? '',
       page.after?.platform ?? '',
       page.limit,
+      ...(renewedAhead === null ? [] : [renewedAhead]),
     ],
   );
   return rows.map((row) => ({

@@ -1,11 +1,13 @@
 import type { Database } from '@libs/db';
 import { type CronEntry, enqueueJobs, everyMinutes, type Handler, type Job } from '@libs/jobs';
+import type { ConnectorService } from '../connectors/service.ts';
 import type { CredentialService } from '../credentials/service.ts';
 import { probeSession } from './probes.ts';
 import { listConnectedCustomers, listRunOut, type RunOut } from './watch-store.ts';
 
 export interface WatchDependencies {
   database: Database;
+  connectors: Pick<ConnectorService, 'connectors'>;
   credentials: Pick<CredentialService, 'open'>;
   now: () => Date;
   checkCustomer(customerId: string): Promise<unknown>;
@@ -31,11 +33,16 @@ export function createWatch(deps: WatchDependencies): {
   cron: readonly CronEntry[];
 } {
   const { database, now, onError } = deps;
+  const renewedAhead = deps.connectors.connectors.flatMap(({ id, renewAheadMs }) =>
+    renewAheadMs === undefined ? [] : [id],
+  );
 
-  async function expireRunOut(signal: AbortSignal): Promise<void> {
+  async function expireRunOut(signal: AbortSignal, platforms: readonly string[] | null): Promise<void> {
     let last: RunOut | undefined;
     for (let page = 0; page < RUN_OUT_PAGES_MAX && !signal.aborted; page += 1) {
-      const rows = await listRunOut(database, { before: now(), after: last, limit: RUN_OUT_ROWS });
+      const rows = await listRunOut(database, {
+        ...{ before: now(), renewedAhead: platforms, after: last, limit: RUN_OUT_ROWS },
+      });
       for (const { customerId, platform } of rows) {
         await deps.credentials.open({ session: probeSession(customerId), platform });
       }
@@ -70,7 +77,9 @@ export function createWatch(deps: WatchDependencies): {
 
   const runOut: Handler = {
     name: 'health.run_out',
-    handle: (_jobs, { signal }) => expireRunOut(signal),
+    async handle(_jobs, { signal }) {
+      for (const platforms of [null, renewedAhead]) await expireRunOut(signal, platforms);
+    },
   };
   const round: Handler = { name: 'health.watch', handle: () => plantPage('') };
   const page: Handler = {

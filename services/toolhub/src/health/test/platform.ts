@@ -29,7 +29,11 @@ export interface Platform {
   refuseRefresh: boolean;
 }
 
-export function createPlatform(id: string, now: () => Date): Platform {
+export function createPlatform(
+  id: string,
+  now: () => Date,
+  options: Pick<Connector, 'renewAheadMs'> = {},
+): Platform {
   const platform: Platform = {
     probes: [],
     refreshes: 0,
@@ -40,6 +44,7 @@ export function createPlatform(id: string, now: () => Date): Platform {
     connector: defineConnector<PlatformCredential>({
       id,
       title: id,
+      ...options,
       auth: {
         kind: 'token',
         credentialSchema,
