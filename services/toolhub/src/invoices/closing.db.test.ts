@@ -65,11 +65,22 @@ test('the days up to the closing and all calls so far are invoiced, numbered and
 });
 
 test('a month whose run is yet to come is invoiced as well', async () => {
-  const customer = await addCustomer(database, { plan: 'starter' });
+  const createdAt = new Date('2026-10-01T00:00:00Z');
+  const customer = await addCustomer(database, { plan: 'starter', createdAt });
   await close(customer, '2026-11-01T00:02:00Z');
   expect(await invoicesOf(customer)).toEqual([
     { period: '2026-11', number: 2, totalCents: Math.floor(2_900 / 30), status: 'open' },
     { period: '2026-10', number: 1, totalCents: 2_900, status: 'open' },
+  ]);
+});
+
+test('[TH-7.8] where no run ever went through, every month since the account was opened is invoiced', async () => {
+  const createdAt = new Date('2026-08-15T00:00:00Z');
+  await addCustomer(database, { createdAt: new Date('2026-01-01T00:00:00Z') });
+  const customer = await addCustomer(database, { plan: 'starter', createdAt });
+  await close(customer, '2026-11-01T00:02:00Z');
+  expect((await invoicesOf(customer)).map(({ period }) => period)).toEqual([
+    ...['2026-11', '2026-10', '2026-09', '2026-08'],
   ]);
 });
 

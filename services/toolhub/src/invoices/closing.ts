@@ -54,7 +54,11 @@ export function createInvoiceClosing(deps: ClosingDependencies): InvoiceClosing 
     const at = deps.now();
     const months: OpenMonth[] = [];
     let found: Candidate | undefined;
-    const due = await listDuePeriods(tx, { at, monthsMax: MONTHS_MAX });
+    const due = await listDuePeriods(tx, {
+      ...{ at, monthsMax: MONTHS_MAX },
+      // Of the others none is asked for: the server of one may be away.
+      firstCustomerAt: async () => (await findCandidate(tx, { period: periodOf(at), customerId }))?.createdAt,
+    });
     for (const period of [...due, periodOf(at)]) {
       found = await findCandidate(tx, { period, customerId });
       if (found === undefined || found.hasInvoice || found.createdAt >= endOf(period)) continue;

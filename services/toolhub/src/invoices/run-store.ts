@@ -140,6 +140,12 @@ export async function findInvoiced(
   return new Set(rows.map((row) => row.customer_id));
 }
 
+/** Undefined where there is no customer. */
+export async function findFirstCustomerAt(db: Queryable): Promise<Date | undefined> {
+  const { rows } = await db.query<{ at: Date | null }>('select min(created_at) as at from customers');
+  return rows[0]?.at ?? undefined;
+}
+
 export async function markFinished(db: Queryable, period: Period, at: Date): Promise<void> {
   await db.query(
     'insert into invoice_periods (period, finished_at) values ($1, $2) on conflict (period) do nothing',

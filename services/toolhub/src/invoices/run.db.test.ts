@@ -261,7 +261,7 @@ describe('the monthly job', () => {
   });
 
   test('makes the month before, and after a long absence the months that it missed', async () => {
-    await addCustomer(database, { createdAt: new Date('2026-08-15T00:00:00Z') });
+    await addCustomer(database, { createdAt: new Date('2026-10-15T00:00:00Z') });
     await handle();
     expect(await rows('select period from invoices')).toEqual([{ period: '2026-10-01' }]);
     rig.clock.now = new Date('2027-02-01T00:10:00Z');
@@ -271,13 +271,20 @@ describe('the monthly job', () => {
     );
   });
 
+  test('[TH-7.8] makes the months that it missed also before it ever made one: from that of its oldest customer on', async () => {
+    await addCustomer(database, { createdAt: new Date('2026-08-15T00:00:00Z') });
+    await addCustomer(database, { createdAt: new Date('2026-09-30T23:59:59Z') });
+    await handle();
+    expect(await periods()).toEqual(['2026-08', '2026-09', '2026-09', '2026-10', '2026-10']);
+  });
+
   const periods = async () =>
     (await rows<{ period: string }>('select period from invoices order by period')).map(({ period }) =>
       period.slice(0, 7),
     );
 
   test('[TH-7.8] makes a month that it missed also where an admin has run a later one by hand', async () => {
-    await addCustomer(database, { createdAt: new Date('2026-08-15T00:00:00Z') });
+    await addCustomer(database, { createdAt: new Date('2026-10-15T00:00:00Z') });
     await handle();
     rig.clock.now = new Date('2027-01-02T12:00:00Z');
     expect(await run('2026-12')).toMatchObject({ created: 1, failed: 0 });
@@ -308,10 +315,8 @@ describe('the monthly job', () => {
   test('[TH-7.8] a call that crosses the end of the month is charged, also where an admin runs the month before it ends', async () => {
     const day = '2026-10-31';
     const calls = [{ day, platform: 'email', calls: 60_000 }];
-    const [calling, quiet] = [
-      await addCustomer(database, { plan: 'starter', calls }),
-      await addCustomer(database, { plan: 'starter', calls }),
-    ];
+    const customer = { plan: 'starter', calls, createdAt: new Date('2026-10-01T00:00:00Z') };
+    const [calling, quiet] = [await addCustomer(database, customer), await addCustomer(database, customer)];
     const hold = `insert into usage_reservations (customer_id, month, holder, units) values ($1, $2, 'hld_1', 1000)`;
     await database.query(hold, [calling, '2026-10-01']);
     await database.query(hold, [quiet, '2026-11-01']);
@@ -345,6 +350,7 @@ describe('the monthly job', () => {
 
   test('leaves what is before its first month, and more than a year ago, to an admin', async () => {
     await addCustomer(database, { createdAt: new Date('2026-01-15T00:00:00Z') });
+    expect(await run('2026-10')).toMatchObject({ created: 1, failed: 0 });
     await handle();
     expect(await periods()).toEqual(['2026-10']);
     rig.clock.now = new Date('2028-01-01T00:10:00Z');

@@ -20,6 +20,7 @@ import {
   LOCK_TTL_MS,
   type RunOutcome,
 } from './run.ts';
+import { findFirstCustomerAt } from './run-store.ts';
 import { type InvoiceStatus, next } from './states.ts';
 import { findInvoice, listAllInvoices, listInvoices, lockInvoice, updateStatus } from './store.ts';
 import { readUsage } from './usage-store.ts';
@@ -100,7 +101,11 @@ export function createInvoiceService(deps: InvoiceServiceDependencies): InvoiceS
   }
 
   async function runMonthly(signal: AbortSignal): Promise<void> {
-    for (const period of await listDuePeriods(database, { at: now(), monthsMax: CATCH_UP_MONTHS_MAX })) {
+    const due = await listDuePeriods(database, {
+      ...{ at: now(), monthsMax: CATCH_UP_MONTHS_MAX },
+      firstCustomerAt: () => findFirstCustomerAt(database),
+    });
+    for (const period of due) {
       const outcome = await run(period, { signal });
       // The job comes back by itself until the other run is over, or its lock is.
       if (outcome.kind !== 'done') throw new InvoiceRunPending(pendingText(period, outcome));
