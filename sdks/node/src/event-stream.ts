@@ -1,4 +1,5 @@
 import { untilSilent } from './body-stream.ts';
+import { eventsSince } from './catch-up.ts';
 import { checkOptions } from './config.ts';
 import { ConnectionFailedError, PaymentsError } from './errors.ts';
 import type { Event } from './event-types.ts';
@@ -9,8 +10,6 @@ import { askedMs, backoffMs } from './retry.ts';
 const LINE_LENGTH_MAX = 4 * 1024 * 1024;
 /** Ids of events that were given out already, so that a server that repeats some on resuming doubles none. */
 const IDS_REMEMBERED_MAX = 10_000;
-/** What may have happened between the last event that is known and listening. */
-const CATCH_UP_MAX = 1_000;
 
 export interface StreamOptions {
   /** Go on after this event; from now on where it is absent, and with everything that is kept where it is empty. */
@@ -96,7 +95,7 @@ export async function* streamEvents(
       options.onConnect?.({ date: response.headers.get('date') ?? undefined });
       if (lastId === undefined) {
         // There is nothing that the server could go on after: what happened meanwhile is looked up, in case a first connection broke before it said a word.
-        for (const event of await eventsSince(newest(), before ?? null)) {
+        for await (const event of eventsSince(newest(), before ?? null)) {
           lastId = event.id;
           if (isNew(event.id)) yield event;
         }
@@ -135,16 +134,6 @@ function open(http: HttpClient, lastId: string | undefined, signal?: AbortSignal
   const headers = lastId === undefined ? {} : { 'last-event-id': lastId };
   const options = { maxRetries: 0, signal, headers };
   return http.open({ method: 'GET', path: '/v1/events/stream', options }, 'text/event-stream');
-}
-
-/** Oldest first; null for all that are kept, up to a bound. */
-async function eventsSince(list: List<Event>, before: string | null): Promise<Event[]> {
-  const found: Event[] = [];
-  for await (const event of list) {
-    if (event.id === before || found.length >= CATCH_UP_MAX) break;
-    found.push(event);
-  }
-  return found.reverse();
 }
 
 function checkType(response: Response): void {

@@ -1,6 +1,6 @@
 // An event stream whose last event the server no longer takes: too old, or gone with a reset.
 import { afterEach, expect, test } from 'vitest';
-import { Payments } from '../src/index.ts';
+import { InvalidRequestError, Payments } from '../src/index.ts';
 import { type Answer, json, problem, type ScriptedServer, startScriptedServer } from './scripted-server.ts';
 
 const servers: ScriptedServer[] = [];
@@ -76,6 +76,34 @@ test('a stream goes on with all that is new after a reset', async () => {
     listing('f2', 'f1'),
   );
   expect(await firstIds(client, 4)).toEqual(['e1', 'f1', 'f2', 'f3']);
+});
+
+/** Lists `count` events, e1 being the oldest, by pages of a hundred; its stream says nothing. */
+const long =
+  (count: number): Answer =>
+  (request, response) => {
+    if (request.path.endsWith('/stream')) return stream()(request, response);
+    const from = Number(new URL(request.path, 'http://x').searchParams.get('cursor') ?? count);
+    const data = Array.from({ length: Math.min(100, from) }, (_, at) => ({ id: `e${from - at}` }));
+    const next_cursor = from > 100 ? String(from - 100) : null;
+    return json(200, { object: 'list', data, next_cursor })(request, response);
+  };
+
+test.each<[string, string, number, [Answer, ...Answer[]]]>([
+  ['the event that it was given, which became too old', 'e50', 51, [stream(), unknown]],
+  ['the beginning of all that is kept', '', 1, [stream()]],
+])('a stream leaves nothing out after %s, however much there is', async (_, lastEventId, first, answers) => {
+  const { client } = await serve(...answers, long(1_250));
+  const expected = Array.from({ length: 1_251 - first }, (_, at) => `e${first + at}`);
+  expect(await firstIds(client, expected.length, lastEventId)).toEqual(expected);
+});
+
+test('a stream with more to catch up with than it takes says so instead of leaving something out', async () => {
+  const { client } = await serve(stream(), unknown, long(1_000_000));
+  const failed = firstIds(client, 1, 'e1');
+  await expect(failed).rejects.toBeInstanceOf(InvalidRequestError);
+  await expect(failed).rejects.toMatchObject({ code: 'last_event_unknown', retryable: false });
+  await expect(failed).rejects.toThrow('More than 100000 events came after e1');
 });
 
 test('a stream that is given an event which the server never took ends with its refusal', async () => {

@@ -1,8 +1,10 @@
 import json
 import threading
 import unittest
+from unittest.mock import patch
+from urllib.parse import parse_qs, urlsplit
 
-from payments_api import AsyncPayments, NotFoundError, Payments, PermissionDeniedError
+from payments_api import AsyncPayments, InvalidRequestError, NotFoundError, Payments, PermissionDeniedError
 from payments_api._async.event_stream import EventStreamParser
 from scripted_server import ScriptedServer, listing, problem
 from test_client import KEY
@@ -30,6 +32,20 @@ def stream(*events):
         for id in events:
             handler.wfile.write(f"id: {id}\ndata: {json.dumps({'id': id})}\n\n".encode())
         handler.close_connection = True
+
+    return answer
+
+
+def long(count):
+    """Lists ``count`` events, e1 being the oldest, by pages of a hundred; its stream says nothing."""
+
+    def answer(handler):
+        path = urlsplit(handler.path)
+        if path.path.endswith("/stream"):
+            return stream()(handler)
+        start = int(parse_qs(path.query).get("cursor", [count])[0])
+        rest = str(start - 100) if start > 100 else None
+        return listing([f"e{start - at}" for at in range(min(100, start))], rest)(handler)
 
     return answer
 
@@ -102,6 +118,29 @@ class Stream(unittest.IsolatedAsyncioTestCase):
         with ScriptedServer(problem(404, "last_event_unknown")) as server:
             with self.assertRaises(NotFoundError):
                 next(Payments(KEY, server.url).events.stream(last_event_id="e7"))
+
+    def test_leaves_nothing_out_after_an_event_that_became_too_old_however_much_there_is(self):
+        with ScriptedServer(stream(), problem(404, "last_event_unknown"), long(1_250)) as server:
+            events = Payments(KEY, server.url).events.stream(last_event_id="e50")
+            self.assertEqual([next(events).id for _ in range(1_200)], [f"e{at}" for at in range(51, 1_251)])
+
+    async def test_leaves_nothing_out_of_all_that_is_kept_with_asyncio_too(self):
+        with ScriptedServer(stream(), long(1_250)) as server:
+            found = []
+            async with AsyncPayments(KEY, server.url) as client:
+                async for event in client.events.stream(last_event_id=""):
+                    found.append(event.id)
+                    if len(found) == 1_250:
+                        break
+            self.assertEqual(found, [f"e{at}" for at in range(1, 1_251)])
+
+    def test_says_that_there_is_more_than_it_takes_instead_of_leaving_something_out(self):
+        few_pages = patch("payments_api._sync.event_stream.CATCH_UP_PAGES_MAX", 3)
+        with few_pages, ScriptedServer(stream(), problem(404, "last_event_unknown"), long(1_250)) as server:
+            with self.assertRaisesRegex(InvalidRequestError, "More than 300 events came after e1") as caught:
+                next(Payments(KEY, server.url).events.stream(last_event_id="e1"))
+            self.assertEqual(caught.exception.code, "last_event_unknown")
+            self.assertFalse(caught.exception.retryable)
 
     def test_threads_end_with_the_reader(self):
         with ScriptedServer(*self.answers) as server:

@@ -100,7 +100,9 @@ async function* open(context: Context, listener: Listener): AsyncGenerator<Event
     yield* stream(listener.after);
   } catch (error) {
     if (!(error instanceof PaymentsError) || error.code !== 'last_event_unknown') throw error;
-    context.err(`Cannot go on after ${listener.after}: it is gone, or too old. Listening from now on.`);
+    context.err(
+      `Cannot go on after ${listener.after || 'the beginning'}: ${error.message} Listening from now on.`,
+    );
     await keepBeginning();
     yield* stream(undefined);
   }

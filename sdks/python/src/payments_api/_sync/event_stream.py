@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import http.client
+import itertools
 import json
 import random
 import re
@@ -9,11 +10,11 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Callable, Iterator, List, Optional
 
-from .._errors import ConnectionFailedError, PaymentsError
+from .._errors import ConnectionFailedError, InvalidRequestError, PaymentsError
 from .._objects import ApiObject
 from .._retry import asked, backoff
 from .._blocking import Stream
-from ..types import Event
+from ..types import Event, Page
 from .pagination import Paged
 from .request import ApiRequest, HttpClient
 
@@ -22,8 +23,8 @@ LINE_LENGTH_MAX = 4 * 1024 * 1024
 SILENCE_MAX = 60.0
 #: Ids of events that were given out already, so that a server that repeats some on resuming doubles none.
 IDS_REMEMBERED_MAX = 10_000
-#: What may have happened between the last event that is known and listening.
-CATCH_UP_MAX = 1_000
+#: Pages that are walked back over; beyond them whoever reads is told, since events that are left out would be missed by nobody.
+CATCH_UP_PAGES_MAX = 1_000
 
 ReconnectHook = Callable[[PaymentsError, float], None]
 
@@ -154,15 +155,48 @@ def stream_events(
                 stream.close()
 
 
-def events_since(events: Paged[Event], before: str) -> List[Event]:
-    """Oldest first; all that are kept where ``before`` is empty, up to a bound."""
-    found: List[Event] = []
-    for event in events:
-        if event.id == before or len(found) >= CATCH_UP_MAX:
-            break
-        found.append(event)
+def events_since(events: Paged[Event], before: str) -> Iterator[Event]:
+    """What came after this event, or all that is kept where it is empty or gone; oldest first.
+
+    The list is newest first, so it is walked to its end before anything is told, and of each page only where it begins is
+    kept: they may be many.
+    """
+    newest = events.page()
+    cursors: List[str] = []
+    oldest = newest
+    cursor = _cursor_on(oldest, before)
+    # A server that answers the same cursor again has nothing more to tell.
+    while cursor is not None and cursor not in cursors[-1:]:
+        if len(cursors) >= CATCH_UP_PAGES_MAX - 1:
+            raise _too_many(before, CATCH_UP_PAGES_MAX * len(newest.data))
+        cursors.append(cursor)
+        oldest = events.page(cursor)
+        cursor = _cursor_on(oldest, before)
+    for event in _oldest_first(oldest, before):
+        yield event
+    for cursor in reversed(cursors[:-1]):
+        for event in _oldest_first(events.page(cursor), before):
+            yield event
+    if oldest is not newest:
+        for event in _oldest_first(newest, before):
+            yield event
+
+
+def _cursor_on(page: Page[Event], before: str) -> Optional[str]:
+    """Where what came after the event goes on; None where this page is the last of it."""
+    return None if any(event.id == before for event in page.data) else page.get("next_cursor")
+
+
+def _oldest_first(page: Page[Event], before: str) -> List[Event]:
+    found = list(itertools.takewhile(lambda event: event.id != before, page.data))
     found.reverse()
     return found
+
+
+def _too_many(before: str, count: int) -> InvalidRequestError:
+    which = f"came after {before}" if before else "are kept"
+    message = f"More than {count} events {which}, which is more than a stream catches up with: list them."
+    return InvalidRequestError(message, code="last_event_unknown")
 
 
 def _check_type(kind: str, status: int) -> None:
