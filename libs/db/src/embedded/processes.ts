@@ -35,13 +35,18 @@ function startOf(pid: number): string | null {
 const LOCK_TIMEOUT_MS = 150_000;
 const LOCK_POLL_MS = 25;
 
+let locksAsked = 0;
+
 /**
  * One process at a time may start or stop the server of a folder. The lock is a file that is linked into place
  * whole, so that nobody ever reads half an owner; a lock whose owner died is taken away.
  */
 export async function withFolderLock<T>(folder: string, work: () => Promise<T>): Promise<T> {
   const path = join(folder, 'lock');
-  const mine = join(folder, `lock.${process.pid}`);
+  locksAsked += 1;
+  const mine = join(folder, `lock.${process.pid}.${locksAsked}`);
+  // What a process of the same number left may be linked as the lock: written anew, it would be ours without our knowing.
+  await rm(mine, { force: true });
   await writeFile(mine, JSON.stringify(currentProcess()));
   const deadline = Date.now() + LOCK_TIMEOUT_MS;
   try {
@@ -71,10 +76,21 @@ async function tryLink(from: string, to: string): Promise<boolean> {
 }
 
 async function removeIfAbandoned(path: string): Promise<void> {
+  if (await isAbandoned(path)) await rm(path, { force: true });
+}
+
+async function isAbandoned(path: string): Promise<boolean> {
+  let text: string;
   try {
-    const owner = JSON.parse(await readFile(path, 'utf8')) as ProcessIdentity;
-    if (!isAlive(owner)) await rm(path, { force: true });
+    text = await readFile(path, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
+  try {
+    return !isAlive(JSON.parse(text) as ProcessIdentity);
+  } catch {
+    // It was linked whole: what is missing was lost with the power, and so was its owner.
+    return true;
   }
 }
