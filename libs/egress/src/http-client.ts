@@ -33,6 +33,18 @@ export class AnswerRefused extends Error {
   override readonly name = 'AnswerRefused';
 }
 
+/** The other side answered with a status that is none (RFC 9110 15): whatever it means, it is no yes. */
+export class StatusRefused extends Error {
+  override readonly name = 'StatusRefused';
+  readonly status: number;
+
+  constructor(status: number) {
+    super(`refused with HTTP ${status}`);
+    this.status = status;
+  }
+}
+const STATUS_MAX = 599;
+
 /**
  * A client whose every connection is checked by the guard, and whose answers are bounded before anybody parses them: in
  * time, in bytes, and in values and depth where they look like JSON. Packed answers are not asked for and not read, so
@@ -59,6 +71,7 @@ export function createHttpClient(policy: EgressPolicy, options: HttpClientOption
         signal: request.signal === undefined ? deadline : AbortSignal.any([request.signal, deadline]),
       });
       const body = await readAnswer(answer, answerBytesMax);
+      if (answer.statusCode > STATUS_MAX) throw new StatusRefused(answer.statusCode);
       return new Response(BODILESS_STATUS.has(answer.statusCode) ? null : body, {
         status: answer.statusCode,
         headers: Object.entries(answer.headers).flatMap(([name, value]) =>

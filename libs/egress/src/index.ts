@@ -5,6 +5,7 @@ export {
   type HttpClient,
   type HttpClientOptions,
   type HttpRequest,
+  StatusRefused,
 } from './http-client.ts';
 export {
   IMAP_LIMITS,

@@ -19,6 +19,8 @@ beforeAll(async () => {
       response.on('close', () => clearInterval(timer));
     } else if (request.url === '/agent') {
       response.end(request.headers['user-agent'] ?? 'nobody');
+    } else if (request.url === '/denied') {
+      response.writeHead(999).end('denied');
     } else if (request.url === '/empty') {
       response.writeHead(204).end();
     } else {
@@ -83,6 +85,14 @@ describe('the guarded fetch', () => {
       await expect(fetch(url), url).rejects.toMatchObject({ code: 'address_refused' });
     }
     expect(requests).toBe(before);
+  });
+
+  it('takes a status that is none for a refusal: it has answered, and nothing is open', async () => {
+    const fetch = egressTo([place]).fetch(signal());
+    await expect(fetch(`http://${place}/denied`, { method: 'POST' })).rejects.toMatchObject({
+      ...{ code: 'platform_error', platformCode: '999', outcomeOpen: false },
+      message: '127.0.0.1 refused with HTTP 999',
+    });
   });
 
   it('gives up on answers without end and on names without address', async () => {

@@ -7,6 +7,7 @@ import {
   EgressUnresolved,
   type ResolveHost,
   resolveGuarded,
+  StatusRefused,
 } from '@libs/egress';
 import { type AddressGuard, ConnectorError, type GuardedFetch } from './connector.ts';
 
@@ -83,6 +84,11 @@ function asConnectorError(error: unknown, host: string, outcomeOpen = false): Co
   const refusal = findCause(error, (cause) => cause instanceof EgressRefused);
   if (refusal !== undefined) {
     return new ConnectorError('address_refused', `${host} is refused: ${refusal.message}`, { cause: error });
+  }
+  if (error instanceof StatusRefused) {
+    return new ConnectorError('platform_error', `${host} ${error.message}`, {
+      ...{ cause: error, platformCode: String(error.status) },
+    });
   }
   if (error instanceof AnswerRefused) {
     return new ConnectorError('platform_unavailable', `${host} ${error.message}`, {
