@@ -3,6 +3,7 @@ import { hashToken } from '@libs/seal';
 import type { AccountMails } from './account-mails.ts';
 import { loginErrors } from './errors.ts';
 import type { LoginLimit } from './limit.ts';
+import type { MailTokenKind } from './mail-token.ts';
 import type { MailTokensStore } from './mail-tokens-store.ts';
 import type { Passkeys } from './passkeys.ts';
 import { proofOf } from './password-proof.ts';
@@ -84,6 +85,22 @@ export function createAccountSecurity<P extends Person>(
 ): AccountSecurity<P> {
   const { database, people, mailTokens, passwords, limit, mails, now } = options;
 
+  /**
+   * The person before the link, as who changes the password or closes the account locks them: in the other order one could
+   * end as a deadlock.
+   */
+  async function spendLink(
+    tx: Queryable,
+    { kind, token }: { kind: MailTokenKind; token: string },
+  ): Promise<{ personId: string }> {
+    const link = { kind, tokenHash: hashToken(token) };
+    const owner = await mailTokens.ownerOf(tx, link);
+    if (owner !== undefined) await people.lock(tx, owner.personId);
+    const spent = await mailTokens.spend(tx, { ...link, now: now() });
+    if (spent === undefined) throw loginErrors.link_not_valid();
+    return spent;
+  }
+
   async function verifyAddress(tx: Queryable, personId: string): Promise<P> {
     const person = await people.markVerified(tx, personId, now());
     if (person === undefined) throw loginErrors.link_not_valid();
@@ -146,9 +163,8 @@ export function createAccountSecurity<P extends Person>(
 
     verify: (token) =>
       database.transaction(async (tx) => {
-        const spent = await mailTokens.spend(tx, { kind: 'verify', tokenHash: hashToken(token), now: now() });
-        if (spent === undefined) throw loginErrors.link_not_valid();
-        return verifyAddress(tx, spent.personId);
+        const { personId } = await spendLink(tx, { kind: 'verify', token });
+        return verifyAddress(tx, personId);
       }),
 
     async resendVerification(personId) {
@@ -166,13 +182,7 @@ export function createAccountSecurity<P extends Person>(
     async reset({ token, password }) {
       const passwordHash = await passwords.hash(password);
       return database.transaction(async (tx) => {
-        const link = { kind: 'reset', tokenHash: hashToken(token) } as const;
-        // The person before the link, as who changes the password locks them: in the other order one could end as a deadlock.
-        const owner = await mailTokens.ownerOf(tx, link);
-        if (owner !== undefined) await people.lock(tx, owner.personId);
-        const spent = await mailTokens.spend(tx, { ...link, now: now() });
-        if (spent === undefined) throw loginErrors.link_not_valid();
-        const { personId } = spent;
+        const { personId } = await spendLink(tx, { kind: 'reset', token });
         await setPassword(tx, personId, passwordHash);
         await options.sessions.endAll(tx, personId);
         const before = await people.find(tx, personId);

@@ -26,6 +26,17 @@ describe('verification', () => {
     expect((await rig.post('/api/auth/verify', { token })).body).toMatchObject({ code: 'link_not_valid' });
   });
 
+  test('[TH-3.9] while the account is being closed is no deadlock, and comes too late', async () => {
+    const ada = await signUp(url);
+    const token = await rig.linkIn(ada.email, 'verify');
+    const answer = await rig.during(
+      (tx) => tx.query('select 1 from customers where id = $1 for no key update', [ada.id]),
+      () => rig.post('/api/auth/verify', { token }),
+      (tx) => tx.query('delete from customers where id = $1', [ada.id]),
+    );
+    expect([answer.status, answer.body.code]).toEqual([422, 'link_not_valid']);
+  });
+
   test('[TH-3.10] mail holds no text that somebody chose', async () => {
     const email = newEmail();
     const name = 'Buy cheap pills at evil.example';

@@ -63,8 +63,15 @@ export async function createAccountRig() {
         cookie: account.cookie,
       }),
 
-    /** The change is made but not committed when the call comes, and committed once the call waits for it, or is answered. */
-    async during(change: (tx: Transaction) => Promise<unknown>, act: () => Promise<Answer>): Promise<Answer> {
+    /**
+     * The change is made but not committed when the call comes, and committed once the call waits for it, or is answered;
+     * what is left of the change comes before that.
+     */
+    async during(
+      change: (tx: Transaction) => Promise<unknown>,
+      act: () => Promise<Answer>,
+      rest: (tx: Transaction) => Promise<unknown> = async () => {},
+    ): Promise<Answer> {
       let answer: Promise<Answer> | undefined;
       let isAnswered = false;
       await db.database.transaction(async (tx) => {
@@ -81,6 +88,7 @@ export async function createAccountRig() {
           return isAnswered || rows.length > 0 || performance.now() - began > 2_000;
         };
         await expect.poll(waits).toBe(true);
+        await rest(tx);
       });
       return answer as Promise<Answer>;
     },
