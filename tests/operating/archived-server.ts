@@ -19,12 +19,15 @@ export interface ArchivedServer {
   takeBaseBackup(): Promise<void>;
   /** The end: what is in the archive is all that is left. */
   destroy(): Promise<void>;
-  restoreTo(target: Date): Promise<{ url: string; database: Database }>;
+  /** Once more after a try that was promoted, from the same base backup: by the timeline that holds the target. */
+  restoreTo(target: Date, timeline?: string): Promise<{ url: string; database: Database }>;
+  /** All WAL of this server up to now is in the archive. */
+  archiveEverything(database: Database): Promise<void>;
   /** Whatever failed, nothing runs on and nothing stays behind. */
   remove(): Promise<void>;
 }
 
-/** `guide` prints the commands, which are taken from there but for the place of the archive. */
+/** `guide` prints the settings, which are taken from there but for the place of the archive. */
 export async function startArchivedServer(guide: string): Promise<ArchivedServer> {
   const folder = await mkdtemp(join(tmpdir(), 'restore-'));
   const inFolder = (name: string) => join(folder, name);
@@ -47,7 +50,7 @@ export async function startArchivedServer(guide: string): Promise<ArchivedServer
     await server.stop();
   }
 
-  function printedCommand(name: string): string {
+  function printedValue(name: string): string {
     const text = readFileSync(new URL(`../../${guide}`, import.meta.url), 'utf8');
     const [, command = ''] = new RegExp(`\\| \`${name}\` +\\| \`([^\`]+)\``).exec(text) ?? [];
     return command.replaceAll('/archive/', `${inFolder('archive')}/`);
@@ -61,9 +64,8 @@ export async function startArchivedServer(guide: string): Promise<ArchivedServer
     await chown(path, uid, gid);
   }
 
-  /** All WAL up to now is in the archive. */
-  async function archiveEverything(): Promise<void> {
-    const { rows } = await live.database.query<{ file: string }>(
+  async function archiveEverything(database: Database): Promise<void> {
+    const { rows } = await database.query<{ file: string }>(
       'select pg_walfile_name(pg_switch_wal()) as file',
     );
     const deadlineMs = Date.now() + ARCHIVED_WITHIN_MS;
@@ -73,11 +75,9 @@ export async function startArchivedServer(guide: string): Promise<ArchivedServer
     }
   }
 
-  const live = await start({
-    dataDir: inFolder('live'),
-    user: 'live',
-    settings: { archive_mode: 'on', archive_command: printedCommand('archive_command') },
-  });
+  const archiving = { archive_mode: 'on', archive_command: printedValue('archive_command') };
+  const live = await start({ dataDir: inFolder('live'), user: 'live', settings: archiving });
+  let tries = 0;
 
   return {
     url: live.server.url,
@@ -102,22 +102,26 @@ export async function startArchivedServer(guide: string): Promise<ArchivedServer
         if (name !== 'archive_status') await rm(inFolder(`base/pg_wal/${name}`), { recursive: true });
     },
     async destroy() {
-      await archiveEverything();
+      await archiveEverything(live.database);
       await stop(live.server);
       await rm(inFolder('live/postgres'), { recursive: true });
     },
-    async restoreTo(target) {
-      await mkdir(inFolder('restored'));
-      spawnSync('cp', ['-a', inFolder('base'), inFolder('restored/postgres')]);
-      await copyFile(inFolder('live/postgres.json'), inFolder('restored/postgres.json'));
-      await writeAsServer('restored/postgres', 'recovery.signal', '');
+    async restoreTo(target, timeline = printedValue('recovery_target_timeline')) {
+      tries += 1;
+      const name = `restored-${tries}`;
+      await mkdir(inFolder(name));
+      spawnSync('cp', ['-a', inFolder('base'), inFolder(`${name}/postgres`)]);
+      await copyFile(inFolder('live/postgres.json'), inFolder(`${name}/postgres.json`));
+      await writeAsServer(`${name}/postgres`, 'recovery.signal', '');
       const { server, database } = await start({
-        dataDir: inFolder('restored'),
-        user: 'restored',
+        dataDir: inFolder(name),
+        user: name,
         settings: {
-          restore_command: printedCommand('restore_command'),
+          ...archiving,
+          restore_command: printedValue('restore_command'),
           recovery_target_time: target.toISOString().replace('T', ' ').replace('Z', '+00'),
-          recovery_target_action: 'promote',
+          recovery_target_timeline: timeline,
+          recovery_target_action: printedValue('recovery_target_action'),
         },
       });
       await expect
@@ -125,6 +129,7 @@ export async function startArchivedServer(guide: string): Promise<ArchivedServer
         .toEqual([{ recovering: false }]);
       return { url: server.url, database };
     },
+    archiveEverything,
     async remove() {
       for (const server of [...running.keys()]) await stop(server);
       await rm(folder, { recursive: true, force: true });
