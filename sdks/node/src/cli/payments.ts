@@ -1,3 +1,4 @@
+import type { List, Page } from '../pagination.ts';
 import type { WriteOptions } from '../request.ts';
 import type { CreatePayment, CreateRefund, Payment, PaymentStatus, Rail } from '../types.ts';
 import {
@@ -127,6 +128,18 @@ const get: Command = {
   },
 };
 
+/** As many whole pages as the bound allows, so that the cursor of the last one goes on right after what is shown. */
+async function pagesAsOne(list: List<Payment>): Promise<Page<Payment>> {
+  const data: Payment[] = [];
+  let next_cursor: string | null = null;
+  for await (const page of list.pages()) {
+    data.push(...page.data);
+    next_cursor = page.next_cursor;
+    if (data.length + page.data.length > LISTED_MAX) break;
+  }
+  return { object: 'list', data, next_cursor };
+}
+
 const list: Command = {
   words: ['payments', 'list'],
   summary: 'List payments, newest first',
@@ -162,11 +175,10 @@ const list: Command = {
       ...(cursor === undefined ? {} : { cursor }),
     };
     const found = context.client().payments.list(filters, { signal: context.signal });
-    const page = values.all
-      ? { object: 'list', data: await found.toArray({ limit: LISTED_MAX }), next_cursor: null }
-      : await found.page();
+    const page = values.all ? await pagesAsOne(found) : await found.page();
     context.out(context.json ? JSON.stringify(page, null, 2) : paymentTable(page.data));
-    if (!context.json && page.next_cursor !== null)
+    // Who asks for all and reads JSON is told, too: nobody looks there for a cursor.
+    if (page.next_cursor !== null && (values.all || !context.json))
       context.err(`There are more: --cursor ${page.next_cursor}`);
     return undefined;
   },
