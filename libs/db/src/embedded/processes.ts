@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { link, readFile, rm, writeFile } from 'node:fs/promises';
+import { link, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -32,6 +32,7 @@ function startOf(pid: number): string | null {
   }
 }
 
+const LOCK = 'lock';
 const LOCK_TIMEOUT_MS = 150_000;
 const LOCK_POLL_MS = 25;
 
@@ -42,18 +43,22 @@ let locksAsked = 0;
  * whole, so that nobody ever reads half an owner; a lock whose owner died is taken away.
  */
 export async function withFolderLock<T>(folder: string, work: () => Promise<T>): Promise<T> {
-  const path = join(folder, 'lock');
+  const path = join(folder, LOCK);
   locksAsked += 1;
-  const mine = join(folder, `lock.${process.pid}.${locksAsked}`);
+  const { pid, startedAt } = currentProcess();
+  const claim = `takeover.${pid}.${startedAt}.${locksAsked}`;
+  const mine = join(folder, `lock.${pid}.${locksAsked}`);
+  // Each at a pace of its own, so that no two meet at every try.
+  const pauseMs = LOCK_POLL_MS + ((pid + locksAsked) % LOCK_POLL_MS);
   // What a process of the same number left may be linked as the lock: written anew, it would be ours without our knowing.
   await rm(mine, { force: true });
-  await writeFile(mine, JSON.stringify(currentProcess()));
+  await writeFile(mine, JSON.stringify({ pid, startedAt }));
   const deadline = Date.now() + LOCK_TIMEOUT_MS;
   try {
     while (!(await tryLink(mine, path))) {
       if (Date.now() > deadline) throw new Error(`${path} is held by another process for too long`);
-      await removeIfAbandoned(path);
-      await sleep(LOCK_POLL_MS);
+      await removeIfAbandoned(folder, claim);
+      await sleep(pauseMs);
     }
   } finally {
     await rm(mine, { force: true });
@@ -75,8 +80,30 @@ async function tryLink(from: string, to: string): Promise<boolean> {
   }
 }
 
-async function removeIfAbandoned(path: string): Promise<void> {
-  if (await isAbandoned(path)) await rm(path, { force: true });
+/**
+ * Between the look at a lock and its removal another may have removed it and a third one taken it, so one at a time does
+ * both: who has laid down a claim and then finds no other. Of two at least one finds the other's, and leaves it for now.
+ */
+async function removeIfAbandoned(folder: string, claim: string): Promise<void> {
+  const path = join(folder, LOCK);
+  if (!(await isAbandoned(path)) || (await isClaimed(folder, claim))) return;
+  await writeFile(join(folder, claim), '');
+  try {
+    if (!(await isClaimed(folder, claim)) && (await isAbandoned(path))) await rm(path, { force: true });
+  } finally {
+    await rm(join(folder, claim), { force: true });
+  }
+}
+
+/** By anybody else who lives; whose claim it is stands in its name, which is there at once and whole. */
+async function isClaimed(folder: string, ownClaim: string): Promise<boolean> {
+  for (const name of await readdir(folder)) {
+    const [kind, pid, startedAt] = name.split('.');
+    if (kind !== 'takeover' || name === ownClaim) continue;
+    if (isAlive({ pid: Number(pid), startedAt: startedAt === 'null' ? null : `${startedAt}` })) return true;
+    await rm(join(folder, name), { force: true });
+  }
+  return false;
 }
 
 async function isAbandoned(path: string): Promise<boolean> {
