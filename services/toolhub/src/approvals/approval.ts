@@ -33,13 +33,22 @@ export interface Approval {
   readonly tool: string;
   readonly platform: string;
   readonly argumentsHash: Buffer;
-  readonly sealedArguments: Buffer;
   readonly key: string | null;
   readonly status: StoredStatus;
   readonly usedKey: string | null;
   readonly createdAt: Date;
   readonly expiresAt: Date;
   readonly decidedAt: Date | null;
+}
+
+/** What it would send may be megabytes: it is read where it is shown, and nowhere else. */
+export interface NewApproval extends Approval {
+  readonly sealedArguments: Buffer;
+}
+
+export interface ListedApproval extends Approval {
+  /** Null where they are too long to be read for a whole list. */
+  readonly sealedArguments: Buffer | null;
 }
 
 /** Only such tools carry the arguments with which a call can come again. */

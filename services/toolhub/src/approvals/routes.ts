@@ -7,15 +7,16 @@ import { errors } from '../errors.ts';
 import type { ToolhubRoutes } from '../route-rules.ts';
 import type { Catalogue } from '../tools/catalogue.ts';
 import { APPROVAL_STATUSES, type Approval, type ApprovalRules, canWait, statusOf } from './approval.ts';
-import { type ArgumentsVault, abridge } from './arguments.ts';
+import type { Abridged } from './arguments.ts';
 import type { RuleBook } from './rules.ts';
 import type { Approvals } from './service.ts';
+import type { ShownArguments } from './shown-arguments.ts';
 
 export interface ApprovalsRoutesDependencies {
   approvals: Approvals;
   ruleBook: RuleBook;
   catalogue: Pick<Catalogue, 'find'>;
-  vault: ArgumentsVault;
+  shownArguments: ShownArguments;
   access: Pick<Access, 'sessionOf'>;
   now: () => Date;
 }
@@ -163,9 +164,9 @@ function checkTools(tools: Record<string, boolean>, catalogue: Pick<Catalogue, '
 type Shown = Static<typeof ApprovalSchema>;
 
 /** In place of arguments that the caller may not see, or nobody can. */
-const WITHHELD = { value: {}, isCut: true };
+const WITHHELD: Abridged = { value: {}, isCut: true };
 
-function toApi(approval: Approval, args: { value: unknown; isCut: boolean }, now: Date): Shown {
+function toApi(approval: Approval, args: Abridged, now: Date): Shown {
   const { id, tool, platform, client, createdAt, expiresAt, decidedAt } = approval;
   return {
     ...{ id, tool, platform, client: { id: client.id, name: client.name } },
@@ -179,7 +180,7 @@ function toApi(approval: Approval, args: { value: unknown; isCut: boolean }, now
 }
 
 function registerLists(routes: ToolhubRoutes, deps: ApprovalsRoutesDependencies): void {
-  const { approvals, vault, access, now } = deps;
+  const { approvals, shownArguments, access, now } = deps;
   routes.get(
     '/api/approvals',
     {
@@ -198,19 +199,22 @@ function registerLists(routes: ToolhubRoutes, deps: ApprovalsRoutesDependencies)
         response: { 200: listSchema(ApprovalSchema) },
       },
     },
-    (request) => {
+    async (request) => {
       const { status } = request.query;
       const session = access.sessionOf(request);
       const { customerId } = session;
-      return listPage(request.query, {
+      const page = await listPage(request.query, {
         cursor,
         read: ({ from, limit }) => approvals.list({ customerId, status, before: from?.id, limit }),
         positionOf: ({ id }) => ({ id }),
-        show(approval) {
-          const args = mayReadMessages(session) ? vault.open(approval, approval.sealedArguments) : undefined;
-          return toApi(approval, args === undefined ? WITHHELD : abridge(args), now());
-        },
+        show: (approval) => approval,
       });
+      const data: Shown[] = [];
+      for (const approval of page.data) {
+        const args = mayReadMessages(session) ? await shownArguments.abridged(approval) : undefined;
+        data.push(toApi(approval, args ?? WITHHELD, now()));
+      }
+      return { ...page, data };
     },
   );
 
@@ -238,8 +242,9 @@ function registerLists(routes: ToolhubRoutes, deps: ApprovalsRoutesDependencies)
   );
 }
 
-function showWhole({ vault, now }: ApprovalsRoutesDependencies, approval: Approval): Shown {
-  const value = vault.open(approval, approval.sealedArguments);
+async function showWhole(deps: ApprovalsRoutesDependencies, approval: Approval): Promise<Shown> {
+  const { shownArguments, now } = deps;
+  const value = await shownArguments.whole(approval);
   return toApi(approval, value === undefined ? WITHHELD : { value, isCut: false }, now());
 }
 

@@ -13,6 +13,7 @@ import {
   type CallingClient,
   isAskedFor,
   keyOfApproval,
+  type ListedApproval,
   rememberedKey,
   statusOf,
 } from './approval.ts';
@@ -81,7 +82,7 @@ export interface Approvals {
     status: ApprovalStatus | undefined;
     before: string | undefined;
     limit: number;
-  }): Promise<Approval[]>;
+  }): Promise<ListedApproval[]>;
   find(key: { customerId: string; id: string }): Promise<Approval>;
   allow(key: { customerId: string; id: string }, remember: 'once' | 'client'): Promise<Approval>;
   deny(key: { customerId: string; id: string }): Promise<Approval>;
@@ -193,11 +194,11 @@ export function createApprovals(deps: ApprovalsDependencies): Approvals {
       if (waiting.count >= PENDING_MAX || waiting.bytes + sealedArguments.length > PENDING_BYTES_MAX)
         return { kind: 'too_many_wait' };
       const approval: Approval = {
-        ...{ customerId, id, client, argumentsHash, sealedArguments, key },
+        ...{ customerId, id, client, argumentsHash, key },
         ...{ tool: tool.name, platform: tool.platform, status: 'pending', usedKey: null },
         ...{ createdAt: at, expiresAt: new Date(at.getTime() + WAIT_MS), decidedAt: null },
       };
-      await insertApproval(tx, approval);
+      await insertApproval(tx, { ...approval, sealedArguments });
       await deps.mails.plan(tx, customerId, at);
       return { kind: 'waits', approval, isNew: true };
     });

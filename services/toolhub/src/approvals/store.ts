@@ -1,5 +1,5 @@
 import type { Queryable } from '@libs/db';
-import type { Approval, ApprovalRules, ApprovalStatus } from './approval.ts';
+import type { Approval, ApprovalRules, ApprovalStatus, ListedApproval, NewApproval } from './approval.ts';
 import { rememberedKey } from './approval.ts';
 
 /** Undefined where the customer never set any. */
@@ -79,7 +79,6 @@ interface Row {
   tool: string;
   platform: string;
   arguments_hash: Buffer;
-  sealed_arguments: Buffer;
   key: string | null;
   status: Approval['status'];
   used_key: string | null;
@@ -88,6 +87,12 @@ interface Row {
   decided_at: Date | null;
 }
 
+/** All but what the call would send. */
+const COLUMNS = `customer_id, id, client, client_name, tool, platform, arguments_hash, key, status, used_key,
+  created_at, expires_at, decided_at`;
+/** A page of a list holds so much of each. */
+const LISTED_BYTES_MAX = 64 * 1024;
+
 const fromRow = (row: Row): Approval => ({
   customerId: row.customer_id,
   id: row.id,
@@ -95,7 +100,6 @@ const fromRow = (row: Row): Approval => ({
   tool: row.tool,
   platform: row.platform,
   argumentsHash: row.arguments_hash,
-  sealedArguments: row.sealed_arguments,
   key: row.key,
   status: row.status,
   usedKey: row.used_key,
@@ -104,7 +108,7 @@ const fromRow = (row: Row): Approval => ({
   decidedAt: row.decided_at,
 });
 
-export async function insertApproval(tx: Queryable, approval: Approval): Promise<void> {
+export async function insertApproval(tx: Queryable, approval: NewApproval): Promise<void> {
   const { client, createdAt, expiresAt, argumentsHash, sealedArguments, key } = approval;
   await tx.query(
     `insert into approvals (customer_id, id, client, client_name, tool, platform, arguments_hash, sealed_arguments, key,
@@ -121,11 +125,22 @@ export async function findApproval(
   db: Queryable,
   { customerId, id }: { customerId: string; id: string },
 ): Promise<Approval | undefined> {
-  const { rows } = await db.query<Row>('select * from approvals where customer_id = $1 and id = $2', [
-    customerId,
-    id,
-  ]);
+  const { rows } = await db.query<Row>(
+    `select ${COLUMNS} from approvals where customer_id = $1 and id = $2`,
+    [customerId, id],
+  );
   return rows[0] && fromRow(rows[0]);
+}
+
+export async function findSealedArguments(
+  db: Queryable,
+  { customerId, id }: { customerId: string; id: string },
+): Promise<Buffer | undefined> {
+  const { rows } = await db.query<{ sealed_arguments: Buffer }>(
+    'select sealed_arguments from approvals where customer_id = $1 and id = $2',
+    [customerId, id],
+  );
+  return rows[0]?.sealed_arguments;
 }
 
 export async function lockApproval(
@@ -133,7 +148,7 @@ export async function lockApproval(
   { customerId, id }: { customerId: string; id: string },
 ): Promise<Approval | undefined> {
   const { rows } = await tx.query<Row>(
-    'select * from approvals where customer_id = $1 and id = $2 for update',
+    `select ${COLUMNS} from approvals where customer_id = $1 and id = $2 for update`,
     [customerId, id],
   );
   return rows[0] && fromRow(rows[0]);
@@ -145,7 +160,7 @@ export async function findByKey(
   { customerId, tool, key }: { customerId: string; tool: string; key: string },
 ): Promise<Approval | undefined> {
   const { rows } = await db.query<Row>(
-    `select * from approvals where customer_id = $1 and tool = $2 and key = $3 order by id desc limit 1`,
+    `select ${COLUMNS} from approvals where customer_id = $1 and tool = $2 and key = $3 order by id desc limit 1`,
     [customerId, tool, key],
   );
   return rows[0] && fromRow(rows[0]);
@@ -164,7 +179,7 @@ export async function findSamePending(
   },
 ): Promise<Approval | undefined> {
   const { rows } = await tx.query<Row>(
-    `select * from approvals where customer_id = $1 and tool = $2 and client = $3 and arguments_hash = $4
+    `select ${COLUMNS} from approvals where customer_id = $1 and tool = $2 and client = $3 and arguments_hash = $4
        and key is not distinct from $5 and status = 'pending' and expires_at > $6
      order by id desc limit 1`,
     [same.customerId, same.tool, same.client, same.argumentsHash, same.key, same.now],
@@ -207,15 +222,17 @@ export async function listApprovals(
     limit: number;
     now: Date;
   },
-): Promise<Approval[]> {
-  const { rows } = await db.query<Row>(
-    `select * from approvals where customer_id = $1 and ($2::text is null or id < $2)
+): Promise<ListedApproval[]> {
+  const { rows } = await db.query<Row & { short_arguments: Buffer | null }>(
+    `select ${COLUMNS},
+       case when octet_length(sealed_arguments) <= $6 then sealed_arguments end as short_arguments
+     from approvals where customer_id = $1 and ($2::text is null or id < $2)
        and ($3::text is null or $3 = case
          when status in ('pending', 'allowed') and expires_at <= $4 then 'expired' else status end)
      order by id desc limit $5`,
-    [page.customerId, page.before ?? null, page.status ?? null, page.now, page.limit],
+    [page.customerId, page.before ?? null, page.status ?? null, page.now, page.limit, LISTED_BYTES_MAX],
   );
-  return rows.map(fromRow);
+  return rows.map((row) => ({ ...fromRow(row), sealedArguments: row.short_arguments }));
 }
 
 /** Those that nobody decided on in time, each told once. */

@@ -1,9 +1,10 @@
 import { createLoggedOutage } from '@libs/runtime';
-import { abridge, createArgumentsVault } from '../approvals/arguments.ts';
+import { createArgumentsVault } from '../approvals/arguments.ts';
 import { createApprovalMails } from '../approvals/mails.ts';
 import { registerApprovalRoutes } from '../approvals/routes.ts';
 import { createRuleBook } from '../approvals/rules.ts';
 import { createApprovals } from '../approvals/service.ts';
+import { createShownArguments } from '../approvals/shown-arguments.ts';
 import { registerBillingRoutes } from '../billing/routes.ts';
 import { type BillingService, createBillingService } from '../billing/service.ts';
 import { addDays } from '../billing/usage/rollup-ranges.ts';
@@ -100,6 +101,7 @@ export async function addTools(
       return choices instanceof Promise ? choices.then((loaded) => loaded.approvals) : choices.approvals;
     },
   });
+  const shownArguments = createShownArguments({ database, vault });
   const callRate = rates.limit({ name: 'calls', limit: config.rate.callsPerSecond });
   const mcp = createMcpService({
     ...{ database, changes, publicUrl, tools, credentials, connectors, audit, emitEvent, newId, onError },
@@ -116,7 +118,9 @@ export async function addTools(
     listFor: (session) => mcp.listFor(session, USUAL_VIEW),
     access,
   });
-  registerApprovalRoutes(routes, { approvals, ruleBook, catalogue: tools.catalogue, vault, access, now });
+  registerApprovalRoutes(routes, {
+    ...{ approvals, ruleBook, catalogue: tools.catalogue, shownArguments, access, now },
+  });
   registerBillingRoutes(routes, { billing, access, now });
   await registerMcpRoutes(app, {
     ...{ mcp, routesOn, onError },
@@ -145,10 +149,13 @@ export async function addTools(
         const read = (page: { before: string | undefined; limit: number }) =>
           approvals.list({ customerId, status: undefined, ...page });
         for await (const page of pagesOf(read, ({ id }) => id))
-          yield page.map((approval) => ({
-            ...shown(approval, ['id', 'tool', 'client', 'status', 'createdAt', 'expiresAt', 'decidedAt']),
-            arguments: abridge(vault.open(approval, approval.sealedArguments) ?? null).value,
-          }));
+          for (const approval of page)
+            yield [
+              {
+                ...shown(approval, ['id', 'tool', 'client', 'status', 'createdAt', 'expiresAt', 'decidedAt']),
+                arguments: (await shownArguments.abridged(approval))?.value ?? null,
+              },
+            ];
       },
     },
     {
