@@ -1,11 +1,12 @@
 // npm test: everything that proves the repository, on a machine with nothing but Node and npm.
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ensureInstalled, node, root } from './install.mjs';
 import { findSecrets } from './secrets.mjs';
 import { ensureSystemPrograms } from './system.mjs';
+import { readOutcome, reportersInto } from './test-outcome.mjs';
 
 ensureInstalled();
 const missing = ensureSystemPrograms();
@@ -26,7 +27,7 @@ function step(title, command, args) {
   return status === 0;
 }
 
-/** Shows what the tests print, and looks for secrets in it: their logs are made as those of real services are. */
+/** Gives the status in the end. Shows what the tests print, and looks for secrets in it: their logs are made as those of real services are. */
 async function scannedStep(title, command, args) {
   console.log(`\n── ${title}`);
   const child = spawn(command, args, {
@@ -48,7 +49,7 @@ async function scannedStep(title, command, args) {
   for (const { line, kind, begins } of secrets)
     console.error(`SECRET in the output of the tests, line ${line}: ${kind} (${begins}…)`);
   count(secrets.length === 0);
-  return status === 0;
+  return status;
 }
 
 function count(ok) {
@@ -66,20 +67,9 @@ count(step('dashboards, where their sources changed', node, [join(root, 'tools',
 
 /** Runs the tests, and says of each file how many passed and which failed; `broken` if the run itself did not end well. */
 async function runTests(title, filters) {
-  const report = join(scratch, `${filters.length === 0 ? 'all' : 'some'}.json`);
+  const folder = mkdtempSync(join(scratch, 'run-'));
   const vitest = [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', ...filters];
-  const reporters = ['--reporter=dot', '--reporter=json', `--outputFile.json=${report}`];
-  const ended = await scannedStep(title, node, [...vitest, ...reporters]);
-  const { testResults } = existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')) : { testResults: [] };
-  const files = new Map();
-  for (const { name, status, assertionResults } of testResults) {
-    const failed = assertionResults.filter((one) => one.status === 'failed').map((one) => one.fullName);
-    // A file that broke before its first test fails no test, and yet it failed.
-    if (status === 'failed' && failed.length === 0) failed.push('before its first test');
-    files.set(name, { passed: assertionResults.filter((one) => one.status === 'passed').length, failed });
-  }
-  const failedFiles = [...files].filter(([, { failed }]) => failed.length > 0).map(([name]) => name);
-  return { files, failedFiles, broken: !ended && failedFiles.length === 0 };
+  return readOutcome(await scannedStep(title, node, [...vitest, ...reportersInto(folder)]), folder);
 }
 
 const first = await runTests('tests', arguments_);
@@ -94,7 +84,10 @@ if (arguments_.length === 0 && first.failedFiles.length > 0 && first.failedFiles
     first.files.set(name, result);
   }
 }
-if (broken) totals.failed += 1;
+if (broken) {
+  console.error('\nBROKEN: the run itself did not end well; what was unhandled, or ended it, stands above.');
+  totals.failed += 1;
+}
 for (const { passed, failed } of first.files.values()) {
   totals.passed += passed;
   totals.failed += failed.length;
