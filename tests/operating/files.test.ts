@@ -37,6 +37,19 @@ test.runIf(existsSync(PROMTOOL))('promtool takes the rules, and its examples com
   }
 });
 
+test('the dashboard times the same requests as the alert: answers that stay open for minutes say nothing of slowness', () => {
+  const timed = /http_request_duration_seconds_bucket(?:\{[^}]*\})?/g;
+  const [ofAlert] = read('deploy/prometheus/alerts.yml').match(timed) ?? [];
+  const { panels } = JSON.parse(read('deploy/grafana/dashboard.json')) as {
+    panels: { targets?: { expr: string }[] }[];
+  };
+  const ofPanels = panels.flatMap(({ targets = [] }) =>
+    targets.flatMap(({ expr }) => expr.match(timed) ?? []),
+  );
+  expect(ofAlert).toContain('route!~');
+  expect(ofPanels).toEqual([ofAlert]);
+});
+
 test.runIf(existsSync(SYSTEMD_ANALYZE))('systemd takes the units', () => {
   const folder = mkdtempSync(join(tmpdir(), 'units-'));
   const units = readdirSync(join(root, 'deploy', 'systemd')).map((name) => {
