@@ -19,9 +19,15 @@ export interface LeafPart {
   deletesSpace: boolean;
 }
 
-export interface MimeTree {
+/** One part that stands for itself, or all that stand in one multipart/alternative, where HTML repeats the text. */
+export interface BodySection {
   text: LeafPart[];
   html: LeafPart[];
+}
+
+/** `text` and `html` have the parts of the body by their type, `sections` the same parts in their order. */
+export interface MimeTree extends BodySection {
+  sections: BodySection[];
   attachments: LeafPart[];
   /** A message of one part answers to `TEXT` on every server, to its part number only on most. */
   isSinglePart: boolean;
@@ -32,13 +38,18 @@ export interface MimeTree {
 /** Sorts the leaves of a message: what is read as its body, and what is attached. Forwarded messages stay closed. */
 export function readMimeTree(root: MessageStructureObject): MimeTree {
   const isSinglePart = !isMultipart(root);
-  const tree: MimeTree = { text: [], html: [], attachments: [], isSinglePart, isCut: false };
-  const waiting = [root];
+  const tree: MimeTree = { sections: [], text: [], html: [], attachments: [], isSinglePart, isCut: false };
+  const waiting: { node: MessageStructureObject; choices: BodySection | undefined }[] = [
+    { node: root, choices: undefined },
+  ];
   for (let visited = 0; visited < PARTS_MAX; visited += 1) {
-    const node = waiting.shift();
-    if (node === undefined) break;
-    if (isMultipart(node)) waiting.unshift(...(node.childNodes ?? []));
-    else sortLeaf(node, tree);
+    const next = waiting.shift();
+    if (next === undefined) break;
+    const { node } = next;
+    const choices = next.choices ?? (node.type === 'multipart/alternative' ? newSection(tree) : undefined);
+    if (isMultipart(node))
+      waiting.unshift(...(node.childNodes ?? []).map((child) => ({ node: child, choices })));
+    else sortLeaf(node, tree, choices);
   }
   tree.isCut = waiting.length > 0;
   return tree;
@@ -48,7 +59,13 @@ function isMultipart(node: MessageStructureObject): boolean {
   return node.type.startsWith('multipart/');
 }
 
-function sortLeaf(node: MessageStructureObject, tree: MimeTree): void {
+function newSection({ sections }: MimeTree): BodySection {
+  const section: BodySection = { text: [], html: [] };
+  sections.push(section);
+  return section;
+}
+
+function sortLeaf(node: MessageStructureObject, tree: MimeTree, choices: BodySection | undefined): void {
   const leaf: LeafPart = {
     partId: node.part ?? '1',
     contentType: node.type,
@@ -60,9 +77,13 @@ function sortLeaf(node: MessageStructureObject, tree: MimeTree): void {
     deletesSpace: parameter(node, 'delsp') === 'yes',
   };
   const isAttached = node.disposition?.toLowerCase() === 'attachment' || leaf.filename !== null;
-  const body = node.type === 'text/plain' ? tree.text : node.type === 'text/html' ? tree.html : undefined;
-  if (body === undefined || isAttached || body.length >= BODY_PARTS_MAX) tree.attachments.push(leaf);
-  else body.push(leaf);
+  const kind = node.type === 'text/plain' ? 'text' : node.type === 'text/html' ? 'html' : undefined;
+  if (kind === undefined || isAttached || tree[kind].length >= BODY_PARTS_MAX) {
+    tree.attachments.push(leaf);
+    return;
+  }
+  tree[kind].push(leaf);
+  (choices ?? newSection(tree))[kind].push(leaf);
 }
 
 const PARAMETER_LENGTH_MAX = 100;

@@ -5,16 +5,11 @@ import { tooLarge } from '../imap/guard.ts';
 import { noSuchMessage, openFolder, wasSkipped } from '../imap/mailbox.ts';
 import type { ImapPool } from '../imap/pool.ts';
 import { mendHeaders } from '../mime/eight-bit-headers.ts';
-import { type PlainText, textOfHtml } from '../mime/html-text.ts';
 import { type Attachment, decodedBytes, type Message, readHead } from '../mime/message.ts';
 import { type LeafPart, type MimeTree, readMimeTree } from '../mime/mime-tree.ts';
 import { keyOf, readWindow } from '../mime/part-reader.ts';
-import { cutText, decodeText } from '../mime/text-part.ts';
+import { type BodyFormat, readBody } from './body.ts';
 
-const BODY_BYTES_MAX = 256 * 1024;
-/** Base64 takes a third more and quoted-printable up to three times as much; beyond that it is white space. */
-const BODY_ENCODED_BYTES_MAX = 4 * BODY_BYTES_MAX;
-const BODY_CHUNK_BYTES = 128 * 1024;
 const ATTACHMENT_CHUNK_BYTES = 512 * 1024;
 /** Beyond this no attachment is followed: mail servers take messages of 25 to 150 MB. */
 const ATTACHMENT_ENCODED_BYTES_MAX = 200 * 1024 * 1024;
@@ -26,27 +21,21 @@ export const ATTACHMENT_PAGE_BYTES_MAX = 4 * 1024 * 1024;
 
 type EmailContext = ToolContext<EmailCredential>;
 
-export type BodyFormat = 'full' | 'text' | 'html';
-
 export function getMessage(
   pool: ImapPool,
   args: { folder: string; uid: number; format?: BodyFormat },
   context: EmailContext,
 ): Promise<Message> {
-  const format = args.format ?? 'full';
   return pool.use(context, async (client) => {
     await openFolder(client, args.folder, { readOnly: true });
     const { fetched, tree } = await fetchStructure(client, args);
-    const html = await readBody(client, args.uid, { parts: tree.html, tree });
-    const plain = await readBody(client, args.uid, { parts: format === 'html' ? [] : tree.text, tree });
-    const text = plain ?? (format === 'html' ? null : await asText(html));
-    const shownHtml = format === 'text' ? null : html;
+    const { text, html } = await readBody(client, args.uid, { tree, format: args.format ?? 'full' });
     return {
       ...readHead(fetched, args.folder),
       text: text?.value ?? null,
-      html: shownHtml?.value ?? null,
+      html: html?.value ?? null,
       attachments: await listAttachments(client, args.uid, tree),
-      truncated: text?.truncated === true || shownHtml?.truncated === true || lacksParts(tree),
+      truncated: text?.truncated === true || html?.truncated === true || lacksParts(tree),
     };
   });
 }
@@ -54,12 +43,6 @@ export function getMessage(
 /** Whether there are attachments, or parts that might be one, that the list does not have. */
 function lacksParts({ attachments, isCut }: MimeTree): boolean {
   return isCut || attachments.length > ATTACHMENTS_LISTED_MAX;
-}
-
-async function asText(html: PlainText | null): Promise<PlainText | null> {
-  if (html === null) return null;
-  const text = await textOfHtml(html.value);
-  return { value: text.value, truncated: html.truncated || text.truncated };
 }
 
 interface Described {
@@ -82,38 +65,6 @@ async function fetchStructure(
     if (!wasSkipped(client, 'FETCH')) throw noSuchMessage(folder, uid);
   }
   throw tooLarge('a message of too many parts');
-}
-
-/** Transfer encoding, charset and format=flowed are undone here, in a time that grows with the length alone. */
-async function readBody(
-  client: ImapFlow,
-  uid: number,
-  { parts, tree }: { parts: readonly LeafPart[]; tree: MimeTree },
-): Promise<PlainText | null> {
-  if (parts.length === 0) return null;
-  const texts: string[] = [];
-  let bytesLeft = BODY_BYTES_MAX;
-  let truncated = false;
-  for (const part of parts) {
-    if (bytesLeft <= 0) {
-      truncated = true;
-      break;
-    }
-    const { bytes, isLast } = await readWindow(
-      { client, uid, key: keyOf(part, tree), part },
-      {
-        offset: 0,
-        bytesMax: bytesLeft,
-        chunkBytes: BODY_CHUNK_BYTES,
-        encodedBytesMax: BODY_ENCODED_BYTES_MAX,
-      },
-    );
-    const text = cutText(decodeText(bytes, part), bytesLeft);
-    truncated ||= !isLast || text.truncated;
-    bytesLeft -= Buffer.byteLength(text.value);
-    texts.push(text.value);
-  }
-  return { value: texts.join('\n'), truncated };
 }
 
 async function listAttachments(client: ImapFlow, uid: number, tree: MimeTree): Promise<Attachment[]> {

@@ -67,7 +67,66 @@ export function itReadsMime(setup: () => MailSetup): void {
     expect(Buffer.byteLength(cut.text ?? '')).toBeLessThanOrEqual(256 * 1024);
     expect(cut.text).not.toContain('\ufffd');
   });
+
+  it.each(BODIES)('reads every part of a body: $name', async ({ name, mail, text, html }) => {
+    const { connector, bob } = setup();
+    const call = callerOf(connector);
+    const head = `From: parts@else.test\r\nTo: bob@mail.test\r\nSubject: parts: ${name}\r\nMIME-Version: 1.0\r\n`;
+    await appendRaw(bob, { folder: 'Archive', raw: `${head}${mail}\r\n` });
+    const { uid } = await findArrived(connector, bob, { folder: 'Archive', subject: `parts: ${name}` });
+    const read = (format: string) =>
+      call<Message>('email_get_message', { folder: 'Archive', uid, format }, bob);
+    expect(await read('full')).toMatchObject({ text, html, attachments: [], truncated: false });
+    expect(await read('text')).toMatchObject({ text, html: null });
+    expect(await read('html')).toMatchObject({ text: null, html });
+  });
 }
+
+/** A part of a message that holds others. */
+function multipart(kind: string, ...parts: string[]): string {
+  const boundary = `of-${kind}`;
+  const inside = parts.map((part) => `--${boundary}\r\n${part}\r\n`).join('');
+  return `Content-Type: multipart/${kind}; boundary="${boundary}"\r\n\r\n${inside}--${boundary}--`;
+}
+
+const leaf = (type: string, content: string) => `Content-Type: text/${type}\r\n\r\n${content}`;
+
+const BODIES = [
+  {
+    name: 'HTML with a footer of a list',
+    mail: multipart('mixed', leaf('html', '<p>Hello</p>'), leaf('plain', 'a list & its footer')),
+    text: 'Hello\na list & its footer',
+    html: '<p>Hello</p>\n<pre>a list &amp; its footer</pre>',
+  },
+  {
+    name: 'both with a footer of a list',
+    mail: multipart(
+      'mixed',
+      multipart('alternative', leaf('plain', 'Hello'), leaf('html', '<p>Hi</p>')),
+      leaf('plain', 'footer'),
+    ),
+    text: 'Hello\nfooter',
+    html: '<p>Hi</p>\n<pre>footer</pre>',
+  },
+  {
+    name: 'a blank choice',
+    mail: multipart('alternative', leaf('plain', '\r\n'), multipart('related', leaf('html', '<p>Offer</p>'))),
+    text: 'Offer',
+    html: '<p>Offer</p>',
+  },
+  {
+    name: 'text with a disclaimer',
+    mail: multipart('mixed', leaf('plain', 'a < b'), leaf('html', '<i>Confidential</i>')),
+    text: 'a < b\nConfidential',
+    html: '<pre>a &lt; b</pre>\n<i>Confidential</i>',
+  },
+  {
+    name: 'text alone',
+    mail: multipart('mixed', leaf('plain', 'one'), leaf('plain', 'two')),
+    text: 'one\ntwo',
+    html: null,
+  },
+];
 
 /** Deep, in four charsets, with names in three notations, one of them a path. */
 function nestedMail(): string {
