@@ -64,6 +64,18 @@ describe('transfer encodings', () => {
     );
   });
 
+  it('decode base64 that was encoded in pieces, each with its own padding', () => {
+    expect(decodeInPieces(Buffer.from('aGVsbG8=\r\nd29ybGQ=\r\n'), 'base64', [100]).toString()).toBe(
+      'helloworld',
+    );
+    fc.assert(
+      fc.property(fc.array(anyBytes, { maxLength: 5 }), pieceSizes, (written, sizes) => {
+        const encoded = Buffer.from(written.map(base64Lines).join('\r\n'));
+        expect(decodeInPieces(encoded, 'base64', sizes).equals(Buffer.concat(written))).toBe(true);
+      }),
+    );
+  });
+
   it('keep memory small on a line without end', () => {
     const decoder = createTransferDecoder('quoted-printable');
     let bytes = 0;
