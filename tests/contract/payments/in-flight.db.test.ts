@@ -14,6 +14,8 @@ beforeAll(async () => {
 });
 afterAll(() => harness.stop());
 
+const hook = (path: string) => ({ url: `http://127.0.0.1:9/${path}` });
+
 /**
  * The change is made but not committed when the call comes, and committed once the call waits for it, or is answered; what
  * is left of the change comes before that.
@@ -76,7 +78,7 @@ test('[P-3.19] a session that has ended makes and rolls no key, and adds no webh
   const acts = [
     ['/v1/keys', {}],
     ['/v1/keys/:id/roll', { overlap_seconds: 60 }],
-    ['/v1/webhook_endpoints', { url: 'http://127.0.0.1:9/ear' }],
+    ['/v1/webhook_endpoints', hook('ear')],
   ] as const;
   for (const [path, body] of acts) {
     const person = await signUp(harness);
@@ -89,20 +91,35 @@ test('[P-3.19] a session that has ended makes and rolls no key, and adds no webh
   }
 });
 
-test('[P-3.19] a key that has ended adds no webhook endpoint', async () => {
-  const { test: key, keyIds } = await harness.organisation();
-  await harness.call('GET', '/v1/payments', { key });
-  const answer = await during(
-    (tx) => tx.query('update api_keys set revoked_at = now() where id = $1', [keyIds.test]),
-    () => harness.call('POST', '/v1/webhook_endpoints', { key, body: { url: 'http://127.0.0.1:9/ear' } }),
-  );
-  expect(answer.status).toBe(401);
+test('[P-3.19] a key that has ended adds no webhook endpoint, leads none elsewhere and gets no new secret', async () => {
+  const acts = [
+    ['POST', '/v1/webhook_endpoints', hook('ear')],
+    ['PATCH', '/v1/webhook_endpoints/:id', hook('elsewhere')],
+    ['POST', '/v1/webhook_endpoints/:id/rotate_secret', undefined],
+  ] as const;
+  for (const mode of ['test', 'live'] as const) {
+    const { keyIds, ...keys } = await harness.organisation();
+    const key = keys[mode];
+    const made = await harness.call('POST', '/v1/webhook_endpoints', { key, body: hook('kept') });
+    for (const [method, path, body] of acts) {
+      await harness.database.query('update api_keys set revoked_at = null where id = $1', [keyIds[mode]]);
+      const answer = await during(
+        (tx) => tx.query('update api_keys set revoked_at = now() where id = $1', [keyIds[mode]]),
+        () => harness.call(method, path.replace(':id', made.body.id), { key, body }),
+      );
+      expect.soft([mode, method, path, answer.status]).toEqual([mode, method, path, 401]);
+    }
+    const { rows } = await harness.database.query('select url from webhook_endpoints where id = $1', [
+      made.body.id,
+    ]);
+    expect(rows).toEqual([hook('kept')]);
+  }
 });
 
 test('[P-3.19] a reset of the sandbox hides no webhook endpoint from the owner of an address who comes', async () => {
   const squatter = await signUp(harness);
   const id = squatter.organisationId;
-  await squatter.call('POST', '/v1/webhook_endpoints', { url: 'http://127.0.0.1:9/ear' });
+  await squatter.call('POST', '/v1/webhook_endpoints', hook('ear'));
   await squatter.call('POST', '/v1/session/forgot', { email: squatter.email });
   const { token } = await nextMail(harness, squatter.email, /password/);
   const answer = await during(
@@ -145,7 +162,6 @@ test('[P-3.19] a reset while the password is changed, or reset by another link, 
   expect([answer.status, answer.body.code]).toEqual([422, 'link_not_valid']);
 });
 
-const hook = (path: string) => ({ url: `http://127.0.0.1:9/${path}` });
 const resetOf = (organisationId: string) => (tx: Transaction) =>
   harness.parts.payments.resetting.reset(tx, tenantOf(organisationId, 'test'));
 

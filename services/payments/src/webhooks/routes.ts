@@ -42,7 +42,7 @@ export interface WebhookRouteDependencies {
 
 export function registerWebhookRoutes(routes: PaymentsRoutes, deps: WebhookRouteDependencies): void {
   registerEndpointRoutes(routes, deps);
-  registerEndpointActions(routes, deps.webhooks);
+  registerEndpointActions(routes, deps);
 }
 
 const tags = ['Webhooks'];
@@ -147,7 +147,12 @@ function registerEndpointRoutes(routes: PaymentsRoutes, { webhooks, gates }: Web
         await webhooks.get(tenant, request.params.id);
         await webhooks.checkUrl(request.body.url);
       }
-      return endpointToApi(await webhooks.update(tenant, request.params.id, request.body as EndpointPatch));
+      const changed = await webhooks.update(tenant.mode, request.params.id, {
+        patch: request.body as EndpointPatch,
+        // Body and look-up may take long, and a key that has ended meanwhile must not lead the events elsewhere.
+        hold: (tx) => gates.holdCallerAndTenant(request, tx),
+      });
+      return endpointToApi(changed);
     },
   );
 
@@ -174,7 +179,10 @@ function registerEndpointRoutes(routes: PaymentsRoutes, { webhooks, gates }: Web
   );
 }
 
-function registerEndpointActions(routes: PaymentsRoutes, webhooks: Webhooks): void {
+function registerEndpointActions(
+  routes: PaymentsRoutes,
+  { webhooks, gates }: WebhookRouteDependencies,
+): void {
   routes.post(
     '/v1/webhook_endpoints/:id/rotate_secret',
     {
@@ -194,7 +202,8 @@ function registerEndpointActions(routes: PaymentsRoutes, webhooks: Webhooks): vo
       },
     },
     async (request, tx) => {
-      const rotated = await webhooks.rotateSecret(tx, request.caller.tenant, request.params.id);
+      const tenant = await gates.holdCallerAndTenant(request, tx);
+      const rotated = await webhooks.rotateSecret(tx, tenant, request.params.id);
       return { status: 200, body: { ...endpointToApi(rotated.endpoint), secret: rotated.secret } };
     },
   );

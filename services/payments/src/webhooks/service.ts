@@ -13,7 +13,7 @@ import { errors } from '../errors.ts';
 import type { EventType, PaymentsEvent } from '../events/event.ts';
 import { type EventService, writeEvents } from '../events/service.ts';
 import type { Notices } from '../notices/service.ts';
-import { type ByMode, parseTenantId, type Tenant } from '../tenant.ts';
+import { type ByMode, type Mode, parseTenantId, type Tenant } from '../tenant.ts';
 import {
   ALL_EVENTS,
   type EventChoice,
@@ -87,12 +87,14 @@ export function createWebhooks(deps: WebhooksDependencies) {
     };
   }
 
-  async function locked(tx: Queryable, tenant: Tenant, id: string): Promise<WebhookEndpoint> {
-    const { id: tenantId } = await deps.holdTenant(tx, tenant);
+  async function lockedOf({ id: tenantId }: Tenant, tx: Queryable, id: string): Promise<WebhookEndpoint> {
     const endpoint = await lockEndpoint(tx, { tenantId, id });
     if (endpoint === undefined) throw notFound();
     return endpoint;
   }
+
+  const locked = async (tx: Queryable, tenant: Tenant, id: string) =>
+    lockedOf(await deps.holdTenant(tx, tenant), tx, id);
 
   /** What is not found may be where a reset has moved it that this process has not heard of yet. */
   async function whereItIs<T>(
@@ -167,9 +169,14 @@ export function createWebhooks(deps: WebhooksDependencies) {
       return some ?? [];
     },
 
-    update(tenant: Tenant, id: string, patch: EndpointPatch): Promise<WebhookEndpoint> {
-      return databases[tenant.mode].transaction(async (tx) => {
-        const before = await locked(tx, tenant, id);
+    /** `hold` throws where the caller has ended meanwhile, and answers the tenant that stays until the change is made. */
+    update(
+      mode: Mode,
+      id: string,
+      { patch, hold }: { patch: EndpointPatch; hold: (tx: Queryable) => Promise<Tenant> },
+    ): Promise<WebhookEndpoint> {
+      return databases[mode].transaction(async (tx) => {
+        const before = await lockedOf(await hold(tx), tx, id);
         const after = patched(before, patch, now());
         await updateEndpoint(tx, after);
         const ref = { tenantId: after.tenantId, endpointId: id };
@@ -196,13 +203,13 @@ export function createWebhooks(deps: WebhooksDependencies) {
       }
     },
 
-    /** A new secret signs from now on; those before it sign along for a day. */
+    /** A new secret signs from now on; those before it sign along for a day. The tenant is one that is held. */
     async rotateSecret(
       tx: Queryable,
       tenant: Tenant,
       id: string,
     ): Promise<{ endpoint: WebhookEndpoint; secret: string }> {
-      const endpoint = await locked(tx, tenant, id);
+      const endpoint = await lockedOf(tenant, tx, id);
       const at = now();
       const old = validSecrets(vault.openUnlessLost(endpoint, endpoint.secretsSealed), at);
       if (old.length >= SECRETS_MAX) {
