@@ -2,6 +2,7 @@
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { replyLines, text } from '../test/nacha-files.ts';
 import { newPrivateKey, type SftpBank, startSftpBank } from '../test/sftp-bank.ts';
 import { type AchSftp, type AchSftpDependencies, createAchSftp, SftpNameTaken } from './sftp.ts';
 import { SftpUnreachable } from './sftp-connection.ts';
@@ -29,6 +30,7 @@ function connect(changes: Partial<AchSftpDependencies> = {}): AchSftp {
     now: () => new Date(),
     log: { error: (fields) => void alerts.push(fields), warn: () => {} },
     settleMs: -60_000,
+    brokenOffMs: -60_000,
     ...changes,
   });
   open.push(line);
@@ -164,6 +166,28 @@ describe('fetching', () => {
     await put('fresh.ach', 'x');
     expect(await connect({ settleMs: 60_000 }).collect(new Date())).toEqual([]);
     expect(await connect().collect(new Date())).toHaveLength(1);
+  });
+
+  test('[P-5.14] one without its last control is still being written, until it has lain still for long', async () => {
+    const whole = text(replyLines);
+    await put('half.ach', whole.slice(0, 650));
+    await put('whole.ach', whole);
+    let now = Date.now();
+    const line = connect({ now: () => new Date(now), settleMs: 10_000, brokenOffMs: undefined });
+    const names = async () => (await line.collect(new Date())).map(({ name }) => name);
+    now += 14 * 60_000;
+    expect(await names()).toEqual(['whole.ach']);
+    expect(alerts).toEqual([]);
+    now += 2 * 60_000;
+    expect(await names()).toEqual(['half.ach', 'whole.ach']);
+    expect(alerts).toEqual([{ alert: 'ach_file_broken_off', rail: 'ach', file: 'half.ach', size: 650 }]);
+  });
+
+  test('those that are still being written take no place of others', async () => {
+    for (let n = 100; n < 160; n += 1) await put(`a-${n}.ach`, '101 ');
+    await put('b.ach', text(replyLines));
+    const files = await connect({ brokenOffMs: 60_000 }).collect(new Date());
+    expect(files.map(({ name }) => name)).toEqual(['b.ach']);
   });
 });
 

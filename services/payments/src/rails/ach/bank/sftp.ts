@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import type SftpClient from 'ssh2-sftp-client';
 import type { RailLog } from '../../alert.ts';
+import { hasEnd } from '../nacha/loose.ts';
 import { temporaryFileName } from '../outgoing/traces.ts';
 import { SftpConnection, type SftpOptions } from './sftp-connection.ts';
 import type { AchTransport, InboundFile, OutboundFile } from './transport.ts';
@@ -12,14 +13,19 @@ export interface AchSftpDependencies extends SftpOptions {
   folders?: { outbound: string; inbound: string; archive: string };
   /** How long a file must lie still before it counts as whole. */
   settleMs?: number;
+  /** How long one without its last record must lie still before nobody goes on with it. */
+  brokenOffMs?: number | undefined;
 }
 
 const FOLDERS = { outbound: 'outbound', inbound: 'inbound', archive: 'inbound/archive' };
 const SETTLE_MS = 10_000;
+const BROKEN_OFF_MS = 15 * 60_000;
 const FILES_PER_FETCH_MAX = 50;
 /** Two million lines of 94 columns are the most that is read. */
 const FILE_BYTES_MAX = 200_000_000;
 const UNFINISHED = /\.(part|tmp|filepart)$|^\./i;
+
+type ListedFile = Awaited<ReturnType<SftpClient['list']>>[number];
 
 /** Under our name lies a file that is not ours; only a person can say which of the two is right. */
 export class SftpNameTaken extends Error {
@@ -97,15 +103,16 @@ async function writeDraft(
   else if (written.length < content.length) await client.append(content.subarray(written.length), draft);
 }
 
-function isTooLarge({ size }: { size: number }): boolean {
+function isTooLarge({ size }: ListedFile): boolean {
   return size > FILE_BYTES_MAX;
 }
 
 async function fetchFiles(
   client: SftpClient,
-  { now, log, settleMs = SETTLE_MS }: AchSftpDependencies,
+  options: AchSftpDependencies,
   pathOf: (name: string) => string,
 ): Promise<InboundFile[]> {
+  const { now, log, settleMs = SETTLE_MS } = options;
   const stillBefore = now().getTime() - settleMs;
   const listed = (await client.list(pathOf('')))
     .filter(
@@ -117,13 +124,27 @@ async function fetchFiles(
   const files: InboundFile[] = [];
   let bytes = 0;
   // Those that stay where they are must not take the place of others.
-  for (const { name, size } of listed.filter((file) => !isTooLarge(file)).slice(0, FILES_PER_FETCH_MAX)) {
-    bytes += size;
+  for (const file of listed.filter((one) => !isTooLarge(one))) {
+    bytes += file.size;
     // The rest comes with the next fetch, when these are acknowledged.
-    if (bytes > FILE_BYTES_MAX) break;
-    const content = await client.get(pathOf(name));
-    // One that has changed since it was listed is still being written.
-    if (content.length === size) files.push({ name, content: content.toString('latin1') });
+    if (bytes > FILE_BYTES_MAX || files.length === FILES_PER_FETCH_MAX) break;
+    const content = (await client.get(pathOf(file.name))).toString('latin1');
+    if (isWhole(file, content, options)) files.push({ name: file.name, content });
   }
   return files;
+}
+
+/** One that has changed since it was listed is still being written, and so is one that has no end. */
+function isWhole(
+  { name, size, modifyTime }: ListedFile,
+  content: string,
+  { now, log, brokenOffMs = BROKEN_OFF_MS }: AchSftpDependencies,
+): boolean {
+  if (content.length !== size) return false;
+  if (hasEnd(content)) return true;
+  if (modifyTime > now().getTime() - brokenOffMs) return false;
+  // What it has may be returns, which somebody waits for.
+  const fields = { alert: 'ach_file_broken_off', rail: 'ach', file: name, size };
+  log.error(fields, 'a file from the bank has no end: it is read as far as it goes');
+  return true;
 }

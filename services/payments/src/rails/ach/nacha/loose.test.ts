@@ -3,7 +3,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { planFiles } from '../outgoing/files.ts';
 import { aLeg, anOriginator } from '../test/legs.ts';
-import { looseExcerpt, readLoosely } from './loose.ts';
+import { replyLines, text } from '../test/nacha-files.ts';
+import { hasEnd, looseExcerpt, readLoosely } from './loose.ts';
 import { changeBatch, returnBatch } from './replies.ts';
 import { writeNacha } from './write.ts';
 
@@ -104,6 +105,27 @@ describe('readLoosely', () => {
     ]);
   });
 
+  describe('a correction', () => {
+    const change = replyLines.find((line) => line.startsWith('798')) as string;
+    const before = text(replyLines.slice(0, replyLines.indexOf(change)));
+    const corrected = (content: string) => read(content)[1];
+
+    it.each([39, 45, 63])('[P-5.14] that is cut off at column %i corrects nothing', (columns) => {
+      const cut = before + change.slice(0, columns);
+      expect(corrected(cut)).toMatchObject({ answer: null, fault: 'It is cut off.' });
+      // Nor does it where a person applies what was put aside.
+      expect(read(corrected(cut)?.text ?? '')).toMatchObject([{ answer: null, fault: 'It is cut off.' }]);
+    });
+
+    it('[P-5.14] that has all its columns, or goes on with another line, is read however short it is', () => {
+      const answer = { kind: 'noc', correction: { accountNumber: '1918171614' } };
+      for (const content of [change.slice(0, 64), `${change.slice(0, 45)}\n`, `${change.slice(0, 45)}\r\n`]) {
+        expect(corrected(before + content)).toMatchObject({ answer });
+        expect(read(corrected(before + content)?.text ?? '')).toMatchObject([{ answer }]);
+      }
+    });
+  });
+
   it('a file of more lines than a bank sends is not read', () => {
     const content = answers(1);
     const linesMax = content.trimEnd().split('\n').length;
@@ -144,6 +166,31 @@ describe('readLoosely', () => {
   it('a file without a single entry is said to be one', () => {
     for (const text of ['', '<html>', '101 061000146'])
       expect(readLoosely(text)).toEqual({ ok: false, reason: 'The file holds no entries.' });
+  });
+});
+
+describe('hasEnd', () => {
+  const whole = answers(3);
+  const lines = whole.trimEnd().split('\n');
+  const control = lines.findIndex((line) => line.startsWith('9'));
+
+  it.each([
+    ['as it is written', whole],
+    ['without line breaks', lines.join('')],
+    ['without padding', lines.slice(0, control + 1).join('\r\n')],
+    ['with something behind it', `${whole}\u001a`],
+    ['twice in one', whole + whole],
+  ])('a whole file has one, %s', (_form, content) => {
+    expect(hasEnd(content)).toBe(true);
+  });
+
+  it('what stops before its last control has none, wherever it stops', () => {
+    const end = lines.slice(0, control).join('\n').length;
+    for (let at = 0; at <= end + 2; at += 1) {
+      expect(hasEnd(whole.slice(0, at))).toBe(false);
+      if (at > 0) expect(hasEnd(whole + whole.slice(0, Math.min(at, end)))).toBe(false);
+    }
+    expect(hasEnd(lines.with(control, '9'.repeat(94)).join('\n'))).toBe(false);
   });
 });
 

@@ -46,6 +46,10 @@ const DIGITS = /^\d+$/;
 /** Of three characters; which ones exist is for the banks to say. */
 const CODE = /^[A-Z0-9]{1,3}$/;
 const DFI = /^\d{8}$/;
+/** Part of an account number looks like one: a correction whose line stops before this column is none. */
+const CORRECTED_DATA_END = ADDENDA_98.correctedData.at + ADDENDA_98.correctedData.width;
+const RECORD = /^[156789]/;
+const PADDING = /^9+\s*$/;
 
 function textOf(line: string, { at, width }: Field): string {
   return line.slice(at, at + width).trim();
@@ -74,14 +78,27 @@ export function readLoosely(
     }
     return lines <= linesMax;
   });
+  const last = content.slice(content.lastIndexOf('\n') + 1);
+  // Blanks would hide that the columns of its correction are not all there.
+  if (last !== '' && last.length < CORRECTED_DATA_END) open?.splice(-1, 1, last);
   close();
   if (lines > linesMax) return { ok: false, reason: `It has more than ${linesMax} lines.` };
   return entries.length > 0 ? { ok: true, entries } : { ok: false, reason: 'The file holds no entries.' };
 }
 
+/** Whether the last record is the control of a file: what follows may be padding, or no record at all. */
+export function hasEnd(content: string): boolean {
+  let last = '';
+  forEachLine(content, (line) => {
+    if (RECORD.test(line) && !PADDING.test(line)) last = line;
+    return true;
+  });
+  return last[0] === '9';
+}
+
 function entryOf(lines: readonly string[], batchHeader: string): LooseEntry {
   const text = [...(batchHeader === '' ? [] : [batchHeader]), ...lines]
-    .map((line) => line.trimEnd())
+    .map((line) => line.slice(0, CORRECTED_DATA_END) + line.slice(CORRECTED_DATA_END).trimEnd())
     .join('\n');
   const answer = answerOf(lines);
   return typeof answer === 'string' ? { text, answer: null, fault: answer } : { text, answer, fault: null };
@@ -108,6 +125,7 @@ function answerOf([entry = '', ...addenda]: readonly string[]): BankAnswer | str
 }
 
 function changeOf(base: AnswerBase, code: string, line: string): BankAnswer | string {
+  if (line.length < CORRECTED_DATA_END) return 'It is cut off.';
   const { at, width } = ADDENDA_98.correctedData;
   const parsed = parseCorrectedData(code, line.slice(at, at + width));
   return parsed.ok ? { ...base, kind: 'noc', code, correction: parsed.correction } : parsed.detail;
