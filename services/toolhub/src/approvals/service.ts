@@ -179,16 +179,18 @@ export function createApprovals(deps: ApprovalsDependencies): Approvals {
   }
 
   /** Notes the call, so that a person can look at it; the same one that waits already is not noted again. */
-  function ask(asked: Asked): Promise<Passage> {
+  async function ask(asked: Asked): Promise<Passage> {
     const { customerId, client, tool, argumentsHash, key } = asked;
-    const id = deps.newId('apr');
     const at = now();
+    const call = { customerId, tool: tool.name, client: client.id, argumentsHash, key, now: at };
+    // Sealing megabytes takes long: it is not done for one that comes again and again while it waits.
+    const known = await findSamePending(database, call);
+    if (known !== undefined) return { kind: 'waits', approval: known, isNew: false };
+    const id = deps.newId('apr');
     const sealedArguments = vault.seal({ customerId, id }, asked.args);
     return database.transaction(async (tx): Promise<Passage> => {
       await lockRules(tx, customerId);
-      const same = await findSamePending(tx, {
-        ...{ customerId, tool: tool.name, client: client.id, argumentsHash, key, now: at },
-      });
+      const same = await findSamePending(tx, call);
       if (same !== undefined) return { kind: 'waits', approval: same, isNew: false };
       const waiting = await countPending(tx, { customerId, now: at });
       if (waiting.count >= PENDING_MAX || waiting.bytes + sealedArguments.length > PENDING_BYTES_MAX)
