@@ -93,11 +93,17 @@ function parameter({ parameters }: MessageStructureObject, name: string): string
   return typeof value === 'string' ? value.slice(0, PARAMETER_LENGTH_MAX).trim().toLowerCase() : '';
 }
 
-/** A name to show and to save under: never a path, never invisible characters. */
+/** What joins or parts the letters of Persian and Indian words, and the pieces of an emoji. */
+const JOINERS = /[\u200c\u200d]/g;
+const INVISIBLE = /(?:\p{Cc}|(?![\u200c\u200d])\p{Cf})+/gu;
+const NO_NAMES: ReadonlySet<string> = new Set(['', '.', '..']);
+
+/** A name to show and to save under: never a path, never invisible characters but those that letters need. */
 export function safeFilename(name: unknown): string | null {
   if (typeof name !== 'string') return null;
   // The end of a name that is too long to be one is kept, for the type that it may tell.
   const last = name.slice(-NAME_READ_MAX).split(/[/\\]/).at(-1) ?? '';
-  const clean = last.replaceAll(/[\p{Cc}\p{Cf}]+/gu, '').trim();
-  return clean === '' || clean === '.' || clean === '..' ? null : clean.slice(0, FILENAME_LENGTH_MAX);
+  const clean = last.replaceAll(INVISIBLE, '').trim();
+  const shown = clean.replaceAll(JOINERS, '').trim();
+  return NO_NAMES.has(shown) ? null : clean.slice(0, FILENAME_LENGTH_MAX);
 }

@@ -199,7 +199,7 @@ describe('what strangers name', () => {
       fc.property(anyText(300), (given) => {
         const safe = safeFilename(given);
         if (safe !== null) {
-          expect(safe).not.toMatch(/[/\\\p{Cc}\p{Cf}]/u);
+          expect(safe.replaceAll(/[\u200c\u200d]/g, '')).not.toMatch(/[/\\\p{Cc}\p{Cf}]/u);
           expect(['.', '..', '']).not.toContain(safe);
         }
         // biome-ignore lint/suspicious/noControlCharactersInRegex: that there are none is the point.
@@ -207,6 +207,17 @@ describe('what strangers name', () => {
       }),
     );
   });
+
+  it.each(['نامه‌ها.pdf', 'क्‍ष.txt', '👩‍💻.png'])('keeps what joins the letters of %s', (name) => {
+    expect(safeFilename(name)).toBe(name);
+  });
+
+  it.each(['\u200d', '.\u200c.', '\u200b', 'a\u202egnp.exe', '\ufeffa'])(
+    '%j is not taken as it is',
+    (name) => {
+      expect(safeFilename(name)).not.toBe(name);
+    },
+  );
 
   it('reads any HTML, hostile HTML too, in a time that does not stop the service', async () => {
     const hostile = [
