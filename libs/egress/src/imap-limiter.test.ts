@@ -37,7 +37,8 @@ describe('the limiter of IMAP', () => {
     expect(refusal(`* LIST () "/" "${'x'.repeat(IMAP_LIMITS.lineBytes)}`)).toThrow(/line of more than 65536/);
     expect(refusal(`* OK ${'x'.repeat(IMAP_LIMITS.statusBytes)}`)).toThrow(/line of more than 16384/);
     expect(refusal(`* LIST ${'['.repeat(30)}\r\n`)).toThrow(/brackets/);
-    expect(refusal(`* LIST ${'x'.repeat(513)}\r\n`)).toThrow(/word/);
+    expect(refusal(`* FLAGS ${'x'.repeat(513)}\r\n`)).toThrow(/word of more than 512/);
+    expect(refusal(`* LIST ${'x'.repeat(4_097)}\r\n`)).toThrow(/word of more than 4096/);
     expect(refusal(`* LIST ${'('.repeat(21)}\r\n`)).toThrow(/nested/);
     expect(refusal(`* LIST ${'a '.repeat(6_001)}\r\n`)).toThrow(/words/);
     expect(refusal('* LIST {2097153}\r\n')).toThrow(/literal/);
@@ -47,6 +48,15 @@ describe('the limiter of IMAP', () => {
     const single = limiterFor('LIST');
     single.beginCommand('LIST', { wantsAll: false });
     expect(() => push(single, '* LIST () "/" a\r\n'.repeat(101))).toThrow(/100 answers/);
+  });
+
+  it('takes the path of a folder in words outside of ASCII, which the encoding makes long', () => {
+    // Three levels of ninety Cyrillic letters each.
+    const path = ['&', '&', '&'].map((mark) => `${mark}${'BDAEOwQw'.repeat(30)}-`).join('/');
+    for (const head of ['LIST () "/"', 'XLIST () "/"', 'LSUB () "/"', 'STATUS']) {
+      const answer = `* ${head} ${path}\r\n`;
+      expect(push(limiterFor(), answer)).toEqual([answer]);
+    }
   });
 
   it('counts the bytes of a command, and nothing that the server says begins another', () => {

@@ -9,6 +9,8 @@ export interface ImapLimits {
   statusBytes: number;
   /** Bytes between two spaces, outside of quotes. */
   wordBytes: number;
+  /** The same in answers that name a folder, whose path takes up to three bytes for each of its characters. */
+  pathBytes: number;
   /** The same for sets of message numbers (`1:3,5`), which are longer where many messages are moved. */
   sequenceBytes: number;
   /** Words, strings and lists in one answer; the parser makes an object of each. */
@@ -31,6 +33,7 @@ export const IMAP_LIMITS: ImapLimits = {
   lineBytes: 64 * KIB,
   statusBytes: 16 * KIB,
   wordBytes: 512,
+  pathBytes: 4 * KIB,
   sequenceBytes: 8 * KIB,
   words: 6_000,
   nesting: 20,
@@ -67,6 +70,7 @@ const TAIL_BYTES = 64;
 const STATUS = /^(?:\+|\0*\S+ (?:OK|NO|BAD|BYE|PREAUTH)\b)/i;
 const STATUS_CODE = /^\0*\S+ (?:OK|NO|BAD|BYE|PREAUTH)\s+\[/i;
 const SKIPPABLE = /^\* (?:\d+ )?(FETCH|SEARCH)\b/i;
+const NAMES_FOLDER = /^\* (?:LIST|LSUB|XLIST|STATUS)\b/i;
 /** The same rule as the library's: digits in braces at the very end of a line. */
 const LITERAL_MARKER = /\{(\d+)\}\r?\n$/;
 /** A marker that begins before what was kept of a line. */
@@ -253,7 +257,8 @@ export class ImapLimiter {
 
   #faultIn(line: Buffer): string | null {
     const answer = this.#answer;
-    const { wordBytes, sequenceBytes, words, nesting } = this.#limits;
+    const { sequenceBytes, words, nesting } = this.#limits;
+    const wordBytes = NAMES_FOLDER.test(answer.head) ? this.#limits.pathBytes : this.#limits.wordBytes;
     const isStatus = STATUS.test(answer.head);
     const end = isStatus ? endOfResponseCode(line) : line.length;
     let wordStart = 0;

@@ -54,6 +54,22 @@ describe('the guard of IMAP connections', () => {
     expect(guardClient(client).failure).toBeNull();
   });
 
+  it('lists all folders where one has a long path outside of ASCII', async () => {
+    const level = `&${'BDAEOwQw'.repeat(30)}-`;
+    const path = `${level}/${level}/${level}`;
+    const listed = await listFolders({
+      LIST: `* LIST () "/" INBOX\r\n* LIST () "/" ${path}\r\n`,
+      STATUS: ({ line, write, ok }) => {
+        const asked = line.includes(level) ? path : 'INBOX';
+        return write(`* STATUS ${asked} (MESSAGES 3 UNSEEN 1)\r\n`).then(ok);
+      },
+    });
+    const name = 'ала'.repeat(30);
+    expect(listed).toMatchObject({
+      items: [{ path: 'INBOX' }, { path: `${name}/${name}/${name}`, messages: 3 }],
+    });
+  });
+
   it('holds after STARTTLS', async () => {
     const STARTTLS = upgradeWith(identity, {
       LIST: BRACKETS,
