@@ -9,6 +9,8 @@ import { listConversations, listMessages, type NumberKey } from './store.ts';
 
 /** WhatsApp gives no history: these read what came in while the number was connected. */
 export const PHONE_NUMBER = '^\\+?[0-9]{5,20}$';
+/** Whatever names a sender: a phone number, or the id of somebody who shows none (`US.1349…`). */
+const CONTACT = '^[!-~]{1,512}$';
 
 const since = Type.Optional(moment('Only from this moment on.'));
 const conversationCursor = Type.Object({
@@ -39,7 +41,10 @@ export const listConversationsTool = defineTool({
   inputSchema: closed({ since }),
   outputSchema: pageOf(
     closed({
-      contact: Type.String({ description: 'Phone number without +, as WhatsApp writes it.' }),
+      contact: Type.String({
+        description:
+          'Phone number without +, as WhatsApp writes it; of somebody who shows none the id that stands for them, to which nothing can be sent.',
+      }),
       name: nullableText,
       last_message_id: Type.String(),
       last_message_at: Type.String(),
@@ -73,12 +78,18 @@ export const getMessagesTool = defineTool({
   class: 'R',
   list: true,
   untrusted: true,
-  inputSchema: closed({ contact: vendorId('Phone number of the person.', PHONE_NUMBER), since }),
+  inputSchema: closed({
+    contact: vendorId(
+      'Phone number of the person, or the id that whatsapp_list_conversations shows.',
+      CONTACT,
+    ),
+    since,
+  }),
   outputSchema: pageOf(messageSchema),
   async run({ contact, since: from, limit, cursor }, context: WhatsappContext) {
     const before = decodeCursor(messageCursor, cursor);
     const found = await listMessages(context.database, keyOf(context), {
-      contact: contact.replace(/^\+/, ''),
+      contact: contact.replace(/^\+(?=[0-9]+$)/, ''),
       since: from === undefined ? undefined : momentOf(from),
       before: before && { at: momentOf(before.at), messageId: before.messageId },
       limit: limit + 1,

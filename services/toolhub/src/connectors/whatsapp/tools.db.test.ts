@@ -107,3 +107,12 @@ test('conversations and messages of the customer alone, newest first, whatever k
     await all('whatsapp_get_messages', { contact: '491100', since: '2026-11-01T10:06:00Z' }),
   ).toHaveLength(2);
 });
+
+test('somebody who shows no number is read by the id that is listed', async () => {
+  const id = 'US.13491208655302741918';
+  await receive('cus_1', id, 8, { type: 'text', text: { body: 'no number' } });
+  const [newest] = await all('whatsapp_list_conversations', { since: '2026-11-01T10:08:00Z' });
+  expect(newest).toMatchObject({ contact: id });
+  const messages = await all('whatsapp_get_messages', { contact: newest?.contact });
+  expect(messages).toMatchObject([{ text: 'no number' }]);
+});
