@@ -116,6 +116,69 @@ test('[P-3.19] a key that has ended adds no webhook endpoint, leads none elsewhe
   }
 });
 
+/** An owner, and somebody who is an owner of the same organisation and looks at it. */
+async function twoOwners() {
+  const [first, second] = [await signUp(harness), await signUp(harness)];
+  await harness.database.query(
+    `insert into memberships (organisation_id, user_id, role, created_at) values ($1, $2, 'owner', now())`,
+    [first.organisationId, second.userId],
+  );
+  await harness.database.query('update users set email_verified_at = now() where id = $1', [second.userId]);
+  await second.call('POST', '/v1/session/organisation', { organisation_id: first.organisationId });
+  return { first, second, key: (await first.call('POST', '/v1/keys', {})).body };
+}
+
+const ofOwners = [
+  ['POST', '/v1/invitations', { email: 'accomplice@example.com', role: 'owner' }],
+  ['PATCH', '/v1/members/:first', { role: 'viewer' }],
+  ['DELETE', '/v1/members/:first', undefined],
+] as const;
+const ofDevelopers = [
+  ['POST', '/v1/keys', {}],
+  ['POST', '/v1/keys/:key/roll', { overlap_seconds: 60 }],
+  ['POST', '/v1/webhook_endpoints', hook('ear')],
+] as const;
+const demoted = (role: string) => `update memberships set role = '${role}' where user_id = $1`;
+
+test.each([
+  ['demoted', demoted('developer'), ofOwners, 'insufficient_role'],
+  ['demoted to a viewer', demoted('viewer'), ofDevelopers, 'insufficient_role'],
+  [
+    'removed',
+    'delete from memberships where user_id = $1',
+    [...ofOwners, ...ofDevelopers],
+    'no_organisation',
+  ],
+] as const)(
+  '[P-3.27] a member who is %s lets nobody in, and changes no other, by a request that is open',
+  async (_how, change, acts, code) => {
+    for (const [method, path, body] of acts) {
+      const { first, second, key } = await twoOwners();
+      const at = path.replace(':first', first.userId).replace(':key', key.id);
+      const answer = await during(
+        (tx) => tx.query(`${change} and organisation_id = $2`, [second.userId, first.organisationId]),
+        () => second.call(method, at, body),
+      );
+      expect.soft([method, path, answer.status, answer.body?.code]).toEqual([method, path, 403, code]);
+    }
+  },
+);
+
+test('[P-3.27] a member who is demoted still does by an open request what the new role may, and leaves', async () => {
+  for (const [method, path, status] of [
+    ['POST', '/v1/keys', 201],
+    ['DELETE', '/v1/members/:second', 204],
+  ] as const) {
+    const { first, second } = await twoOwners();
+    const answer = await during(
+      (tx) =>
+        tx.query(`${demoted('developer')} and organisation_id = $2`, [second.userId, first.organisationId]),
+      () => second.call(method, path.replace(':second', second.userId), method === 'POST' ? {} : undefined),
+    );
+    expect([path, answer.status]).toEqual([path, status]);
+  }
+});
+
 test('[P-3.19] a reset of the sandbox hides no webhook endpoint from the owner of an address who comes', async () => {
   const squatter = await signUp(harness);
   const id = squatter.organisationId;

@@ -2,7 +2,6 @@ import type { Queryable } from '@libs/db';
 import {
   acceptedOrigins,
   addressKey,
-  type Gatekeeper,
   parseCookies,
   type RateLimit,
   type RouteRules,
@@ -27,6 +26,9 @@ declare module 'fastify' {
   }
 }
 
+/** Of a request, what decides whether its caller may. */
+type Asked = Pick<FastifyRequest, 'headers' | 'person' | 'caller'>;
+
 interface Needs {
   readonly scope: Scope;
   readonly sandboxOnly: boolean;
@@ -34,7 +36,7 @@ interface Needs {
 
 export interface GatesDependencies {
   keys: Pick<KeyService, 'authenticate' | 'holdKey' | 'holdTenant'>;
-  people: Pick<PeopleService, 'findCaller' | 'holdSession'>;
+  people: Pick<PeopleService, 'findCaller' | 'holdSession' | 'holdRole'>;
   rates: ByMode<Pick<RateLimit, 'enforce'>> & {
     readonly person: Pick<RateLimit, 'enforce'>;
     readonly address: Pick<RateLimit, 'enforce'>;
@@ -70,9 +72,10 @@ export type Gates = Pick<RouteRules<RouteAccess, RouteRate, never>, 'identify' |
   cookieOf(request: Pick<FastifyRequest, 'headers'>): string | undefined;
   /**
    * For what lets in or listens, and would outlive the caller: throws where session or key have ended since the request
-   * came in; until the transaction ends, nobody ends them.
+   * came in, or the role no longer reaches what is needed (unless told otherwise, what the route asks for); until the
+   * transaction ends, nobody ends or changes them.
    */
-  holdCaller(request: FastifyRequest, tx: Queryable): Promise<void>;
+  holdCaller(request: FastifyRequest, tx: Queryable, need?: RouteAccess): Promise<void>;
   /** The same for what outlives a reset of the sandbox, too: answers the tenant that the caller has become by now, and stays. */
   holdCallerAndTenant(request: FastifyRequest, tx: Queryable): Promise<Tenant>;
   /** Whether the caller of a long answer still is who it was, with the same rights. */
@@ -124,14 +127,38 @@ export function createGates({ keys, people, rates, adminToken, publicUrl }: Gate
     request.caller = callerOf(person, membershipOf(request, person), mode);
   }
 
-  const isOperator = ({ headers, person }: FastifyRequest) =>
+  const isOperator = ({ headers, person }: Asked) =>
     headers.authorization === undefined
       ? person?.operator === true
       : equalSecrets(bearerToken(headers.authorization) ?? '', adminToken);
 
-  const holdCaller: Gates['holdCaller'] = async ({ person, caller }, tx) => {
-    const isThere = person === null ? keys.holdKey(tx, caller.keyId) : people.holdSession(tx, person);
-    if (!(await isThere)) throw unauthorized();
+  function permit(need: RouteAccess): ((asked: Asked) => void) | null {
+    if (need === 'public' || need === 'visitor') return null;
+    if (need === 'operator' || need === 'admin_token') {
+      return (asked) => {
+        if (!isOperator(asked)) throw errors.forbidden();
+      };
+    }
+    if (need === 'person') return requirePerson;
+    if (isRole(need)) return (asked) => requireRole(asked, need);
+    const sandboxOnly = need.startsWith('test:');
+    const scope = (sandboxOnly ? need.slice('test:'.length) : need) as Scope;
+    return (asked) => checkNeeds(asked, { scope, sandboxOnly });
+  }
+
+  /** As the member is by now, who may have been removed or given another role while the body came. */
+  async function holdMember({ headers, person, caller }: Asked, tx: Queryable): Promise<Asked> {
+    if (person === null || !(await people.holdSession(tx, person))) throw unauthorized();
+    const { organisationId, mode } = caller.tenant;
+    const role = await people.holdRole(tx, { organisationId, userId: person.userId });
+    const membership = role && person.membership ? { ...person.membership, role } : null;
+    const now = { ...person, membership };
+    return { headers, person: now, caller: callerOf(now, membershipOf({ headers }, now), mode) };
+  }
+
+  const holdCaller: Gates['holdCaller'] = async (request, tx, need = declaredNeed(request)) => {
+    if (request.person !== null) permit(need)?.(await holdMember(request, tx));
+    else if (!(await keys.holdKey(tx, request.caller.keyId))) throw unauthorized();
   };
 
   return {
@@ -167,20 +194,7 @@ export function createGates({ keys, people, rates, adminToken, publicUrl }: Gate
       return ({ caller }, reply) => rates[caller.tenant.mode].enforce(caller.keyId, reply);
     },
 
-    permit(need) {
-      if (need === 'public' || need === 'visitor') return null;
-      if (need === 'operator' || need === 'admin_token') {
-        return (request) => {
-          if (!isOperator(request)) throw errors.forbidden();
-        };
-      }
-      if (need === 'person') return requirePerson;
-      if (isRole(need)) return (request) => requireRole(request, need);
-      const sandboxOnly = need.startsWith('test:');
-      const scope = (sandboxOnly ? need.slice('test:'.length) : need) as Scope;
-      return (request) => checkNeeds(request, { scope, sandboxOnly });
-    },
-
+    permit,
     holdCaller,
 
     async holdCallerAndTenant(request, tx) {
@@ -207,7 +221,11 @@ export function createGates({ keys, people, rates, adminToken, publicUrl }: Gate
   };
 }
 
-function checkNeeds({ caller, person }: FastifyRequest, { scope, sandboxOnly }: Needs): void {
+function declaredNeed({ routeOptions }: FastifyRequest): RouteAccess {
+  return routeOptions.config.declared?.access as RouteAccess;
+}
+
+function checkNeeds({ caller, person }: Asked, { scope, sandboxOnly }: Needs): void {
   if (sandboxOnly && caller.tenant.mode === 'live') throw errors.wrong_mode();
   if (!caller.scopes.has(scope)) {
     if (person !== null) throw errors.insufficient_role();
@@ -225,11 +243,11 @@ function requireLiveAccess({ membership }: PersonCaller, caller: Caller, scope: 
   if (changesLive && membership?.liveAccess !== 'approved') throw errors.live_access_required();
 }
 
-const requirePerson: Gatekeeper = ({ person }) => {
+function requirePerson({ person }: Asked): void {
   if (person === null) throw errors.person_required();
-};
+}
 
-function requireRole({ person }: FastifyRequest, needed: Role): void {
+function requireRole({ person }: Asked, needed: Role): void {
   if (person === null) throw errors.person_required();
   if (person.membership === null || !reaches(person.membership.role, needed)) {
     throw errors.insufficient_role({ extra: { required_role: needed } });
@@ -246,7 +264,7 @@ function callerOf(person: PersonCaller, membership: Membership, mode: Mode): Cal
 }
 
 /** A page says which organisation it shows: another tab may have switched the session since. */
-function membershipOf({ headers }: FastifyRequest, { membership }: PersonCaller): Membership {
+function membershipOf({ headers }: Pick<Asked, 'headers'>, { membership }: PersonCaller): Membership {
   const shown = headers['payments-organisation'];
   if (shown !== undefined && shown !== membership?.organisationId) throw errors.organisation_switched();
   if (membership === null) throw errors.no_organisation();

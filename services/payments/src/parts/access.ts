@@ -107,7 +107,7 @@ export async function addAccess(
       registerPasskeyRoutes(routes, { people, cookies, passkeys: login.passkeys, security: login.security });
       registerAuditRoutes(routes, { audit, members });
       registerAccountRoutes(routes, { people, invitations, sessions: login.sessions });
-      registerTeamRoutes(routes, { members, invitations, limits: invitationLimitsOf(base) });
+      registerTeamRoutes(routes, { members, invitations, gates, limits: invitationLimitsOf(base) });
     },
     handlers: [purge, ...login.handlers, ...invitations.handlers, ...notices.handlers],
     cron: [{ name: purge.name, schedule: everyMinutes(PURGE_MINUTES) }],

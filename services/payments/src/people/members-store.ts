@@ -67,6 +67,18 @@ export async function findMember(
   return rows[0] && fromRow(rows[0]);
 }
 
+/** Until the transaction ends nobody changes it; undefined where the person is no member. */
+export async function holdRole(
+  tx: Queryable,
+  key: { organisationId: string; userId: string },
+): Promise<Role | undefined> {
+  const { rows } = await tx.query<{ role: Role }>(
+    'select role from memberships where organisation_id = $1 and user_id = $2 for share',
+    [key.organisationId, key.userId],
+  );
+  return rows[0]?.role;
+}
+
 export async function isMemberByEmail(
   db: Queryable,
   key: { organisationId: string; emailKey: string },

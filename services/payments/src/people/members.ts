@@ -20,6 +20,8 @@ export interface MemberKey {
   userId: string;
 }
 
+type Hold = (tx: Queryable) => Promise<void>;
+
 export interface Members {
   /** Organisations that nobody else is in, with the epoch of their test mode, which stays until the transaction ends. */
   ownAlone(tx: Queryable, userId: string): Promise<{ organisationId: string; testEpoch: number }[]>;
@@ -31,10 +33,10 @@ export interface Members {
     db: Queryable,
     query: { organisationId: string; roles: readonly Role[] },
   ): Promise<readonly NamedPerson[]>;
-  /** Throws where nobody would be left to manage the members. */
-  changeRole(key: MemberKey, role: Role): Promise<Member>;
+  /** Throws where nobody would be left to manage the members, and where `hold` does: the caller may not any more. */
+  changeRole(key: MemberKey, change: { role: Role; hold: Hold }): Promise<Member>;
   /** The same. Holds for the next request of that person, in every process. */
-  remove(key: MemberKey): Promise<void>;
+  remove(key: MemberKey, change: { hold: Hold }): Promise<void>;
 }
 
 export interface MembersDependencies {
@@ -42,9 +44,17 @@ export interface MembersDependencies {
 }
 
 export function createMembers({ database }: MembersDependencies): Members {
-  /** The owners are locked first: whoever changes one of them sees what the others did. */
-  async function lockForChange(tx: Queryable, key: MemberKey, keepsOwner: boolean): Promise<Member> {
+  /**
+   * The owners are locked first: whoever changes one of them sees what the others did. The caller, who may be one of
+   * them, is held after that: two who held themselves before would wait for each other.
+   */
+  async function lockForChange(
+    tx: Queryable,
+    key: MemberKey,
+    { keepsOwner, hold }: { keepsOwner: boolean; hold: Hold },
+  ): Promise<Member> {
     const owners = await lockOwners(tx, key.organisationId);
+    await hold(tx);
     const member = await findMember(tx, key);
     if (member === undefined) throw errors.not_found({ detail: 'There is no such member.' });
     if (!keepsOwner && owners.length === 1 && owners[0] === key.userId) throw errors.last_owner();
@@ -60,16 +70,16 @@ export function createMembers({ database }: MembersDependencies): Members {
       return new Map(names.map((name) => [name.id, name]));
     },
 
-    changeRole: (key, role) =>
+    changeRole: (key, { role, hold }) =>
       database.transaction(async (tx) => {
-        const member = await lockForChange(tx, key, role === 'owner');
+        const member = await lockForChange(tx, key, { keepsOwner: role === 'owner', hold });
         await setRole(tx, { ...key, role });
         return { ...member, role };
       }),
 
-    remove: (key) =>
+    remove: (key, { hold }) =>
       database.transaction(async (tx) => {
-        await lockForChange(tx, key, false);
+        await lockForChange(tx, key, { keepsOwner: false, hold });
         await deleteMembership(tx, key);
       }),
   };

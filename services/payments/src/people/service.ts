@@ -12,8 +12,8 @@ import { hashToken, type NewId } from '@libs/seal';
 import { errors } from '../errors.ts';
 import type { KeyService } from '../keys/service.ts';
 import type { Invitations } from './invitations.ts';
-import { countOrganisationsOf, findMember } from './members-store.ts';
-import type { MemberOf, PersonCaller, User } from './person.ts';
+import { countOrganisationsOf, findMember, holdRole } from './members-store.ts';
+import type { MemberOf, PersonCaller, Role, User } from './person.ts';
 import {
   findCaller,
   findLogin,
@@ -82,6 +82,8 @@ export interface PeopleService {
   findCaller(token: string): Promise<PersonCaller | undefined>;
   /** Whether the session still runs; if so, nobody ends it before the transaction does. */
   holdSession(tx: Queryable, session: OwnSession): Promise<boolean>;
+  /** The same for the role of a member; undefined for who is none. */
+  holdRole(tx: Queryable, member: { organisationId: string; userId: string }): Promise<Role | undefined>;
   view(userId: string, organisationId: string | null): Promise<SessionView>;
   update(userId: string, change: AccountChange): Promise<void>;
   /** Throws for a wrong password, and for the last one while the person demands one. */
@@ -232,6 +234,7 @@ export function createPeopleService(deps: PeopleDependencies): PeopleService {
       return findCaller(database, hashToken(token), now());
     },
 
+    holdRole,
     holdSession: (tx, { userId, sessionId }) => login.sessions.hold(tx, { personId: userId, id: sessionId }),
 
     view: async (userId, organisationId) =>

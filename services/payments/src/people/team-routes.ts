@@ -1,8 +1,10 @@
+import type { Queryable } from '@libs/db';
 import { listQuery, noteAudit, objectListPage, objectListSchema, type RateLimit } from '@libs/http';
 import { emailKey } from '@libs/login';
 import Type from 'typebox';
 import { closed, idCursor, idParams, Timestamp } from '../api-schema.ts';
 import { errors } from '../errors.ts';
+import type { Gates } from '../keys/access.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
 import type { Invitations } from './invitations.ts';
 import type { Members } from './members.ts';
@@ -12,6 +14,7 @@ import { Email, personOf, RoleSchema } from './schemas.ts';
 export interface TeamRouteDependencies {
   members: Members;
   invitations: Invitations;
+  gates: Pick<Gates, 'holdCaller'>;
   /** How many invitations leave: of one organisation, and to one address. */
   limits: { organisation: Pick<RateLimit, 'take'>; address: Pick<RateLimit, 'take'> };
 }
@@ -70,7 +73,7 @@ export function registerTeamRoutes(routes: PaymentsRoutes, deps: TeamRouteDepend
   registerInvitations(routes, deps);
 }
 
-function registerMembers(routes: PaymentsRoutes, { members }: TeamRouteDependencies): void {
+function registerMembers(routes: PaymentsRoutes, { members, gates }: TeamRouteDependencies): void {
   routes.get(
     '/v1/members',
     {
@@ -113,9 +116,11 @@ function registerMembers(routes: PaymentsRoutes, { members }: TeamRouteDependenc
         response: { 200: MemberSchema },
       },
     },
-    async ({ params, body, caller }) => {
+    async (request) => {
+      const { params, body, caller } = request;
       const key = { organisationId: caller.tenant.organisationId, userId: params.id };
-      return memberToApi(await members.changeRole(key, body.role));
+      const hold = (tx: Queryable) => gates.holdCaller(request, tx);
+      return memberToApi(await members.changeRole(key, { role: body.role, hold }));
     },
   );
 
@@ -140,16 +145,18 @@ function registerMembers(routes: PaymentsRoutes, { members }: TeamRouteDependenc
       const { userId, membership } = personOf(request);
       const mayRemove = request.params.id === userId || (membership && reaches(membership.role, 'owner'));
       if (!mayRemove) throw errors.insufficient_role({ extra: { required_role: 'owner' } });
-      await members.remove({
-        organisationId: request.caller.tenant.organisationId,
-        userId: request.params.id,
-      });
+      const key = { organisationId: request.caller.tenant.organisationId, userId: request.params.id };
+      const need = key.userId === userId ? 'viewer' : 'owner';
+      await members.remove(key, { hold: (tx) => gates.holdCaller(request, tx, need) });
       return reply.code(204).send(null);
     },
   );
 }
 
-function registerInvitations(routes: PaymentsRoutes, { invitations, limits }: TeamRouteDependencies): void {
+function registerInvitations(
+  routes: PaymentsRoutes,
+  { invitations, gates, limits }: TeamRouteDependencies,
+): void {
   /** Invitations are mails to people who never asked for one: a known sender, and not many. */
   async function requireRoom(organisationId: string, email: string): Promise<void> {
     for (const decision of [
@@ -186,6 +193,7 @@ function registerInvitations(routes: PaymentsRoutes, { invitations, limits }: Te
     async (request, tx) => {
       const { organisationId } = request.caller.tenant;
       const invitedBy = personOf(request).userId;
+      await gates.holdCaller(request, tx);
       const invitation = await invitations.invite(tx, { ...request.body, organisationId, invitedBy });
       noteAudit(request, { target: invitation.id });
       return { status: 201, body: invitationToApi(invitation) };
