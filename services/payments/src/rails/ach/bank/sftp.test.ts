@@ -1,5 +1,5 @@
 // The live line against a real SFTP server: whole files only, each once, whatever is cut off in between.
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { replyLines, text } from '../test/nacha-files.ts';
@@ -146,8 +146,72 @@ describe('fetching', () => {
     expect(await names()).toEqual(['b.ach']);
     expect(await readdir(join(bank.folder, 'inbound', 'archive'))).toEqual(['a.ach']);
     await put('a.ach', 'the bank uses the name again');
+    expect((await names()).sort()).toEqual(['a.ach', 'b.ach']);
     await line.acknowledge('a.ach');
     expect(await readdir(join(bank.folder, 'inbound', 'archive'))).toHaveLength(2);
+  });
+
+  describe('what was not read is not put into the archive', () => {
+    const inbound = async () => (await readdir(join(bank.folder, 'inbound'))).sort();
+    const contents = async (line: AchSftp) => (await line.collect(new Date())).map(({ content }) => content);
+
+    test('what the bank has written on since', async () => {
+      await put('a.ach', 'half');
+      const line = connect();
+      expect(await contents(line)).toEqual(['half']);
+      await appendFile(join(bank.folder, 'inbound', 'a.ach'), ' and half');
+      await line.acknowledge('a.ach');
+      expect(await contents(line)).toEqual(['half and half']);
+      await line.acknowledge('a.ach');
+      expect(await inbound()).toEqual(['archive']);
+    });
+
+    test('another file of the same name and the same size', async () => {
+      await put('a.ach', 'one');
+      const before = new Date(Date.now() - 60_000);
+      await utimes(join(bank.folder, 'inbound', 'a.ach'), before, before);
+      const line = connect();
+      expect(await contents(line)).toEqual(['one']);
+      await put('a.ach', 'two');
+      await line.acknowledge('a.ach');
+      expect(await contents(line)).toEqual(['two']);
+    });
+
+    test('one that lay there after the fetch', async () => {
+      const line = connect();
+      expect(await contents(line)).toEqual([]);
+      await put('a.ach', 'one');
+      await line.acknowledge('a.ach');
+      expect(await contents(line)).toEqual(['one']);
+    });
+
+    test.each([
+      ['and lies where it lay', null, ['a.ach', 'archive'], ['half and half']],
+      [
+        'and lies beside the next of its name',
+        'next',
+        ['a.ach', 'a.ach.5', 'archive'],
+        ['half and half', 'next'],
+      ],
+    ])('what the bank writes on while it is put there comes back, %s', async (_how, next, names, all) => {
+      await put('a.ach', 'half');
+      const line = connect({
+        now: () => new Date(5),
+        settleMs: -Date.now() * 2,
+        brokenOffMs: -Date.now() * 2,
+      });
+      expect(await contents(line)).toEqual(['half']);
+      bank.aroundRename = async (act) => {
+        bank.aroundRename = (again) => again();
+        await appendFile(join(bank.folder, 'inbound', 'a.ach'), ' and half');
+        await act();
+        if (next !== null) await put('a.ach', next);
+      };
+      await line.acknowledge('a.ach');
+      expect(await inbound()).toEqual(names);
+      expect(await readdir(join(bank.folder, 'inbound', 'archive'))).toEqual([]);
+      expect((await contents(line)).sort()).toEqual(all);
+    });
   });
 
   test('every byte arrives, also those that are no text', async () => {

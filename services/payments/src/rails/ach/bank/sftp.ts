@@ -26,6 +26,8 @@ const FILE_BYTES_MAX = 200_000_000;
 const UNFINISHED = /\.(part|tmp|filepart)$|^\./i;
 
 type ListedFile = Awaited<ReturnType<SftpClient['list']>>[number];
+type FileState = Awaited<ReturnType<SftpClient['stat']>>;
+type FetchedFile = InboundFile & { state: FileState };
 
 /** Under our name lies a file that is not ours; only a person can say which of the two is right. */
 export class SftpNameTaken extends Error {
@@ -41,6 +43,8 @@ export function createAchSftp(options: AchSftpDependencies): AchSftp {
   const connection = new SftpConnection(options);
   const base = decodeURIComponent(new URL(options.url).pathname);
   const names = options.folders ?? FOLDERS;
+  /** As they were at the last fetch. */
+  let read: ReadonlyMap<string, FileState> = new Map();
   const pathOf = (folder: keyof typeof FOLDERS, name: string) => posix.join(base, names[folder], name);
 
   return {
@@ -49,17 +53,21 @@ export function createAchSftp(options: AchSftpDependencies): AchSftp {
       return { ok: true };
     },
 
-    collect: () => connection.use((client) => fetchFiles(client, options, (name) => pathOf('inbound', name))),
+    collect: () =>
+      connection.use(async (client) => {
+        const fetched = await fetchFiles(client, options, (name) => pathOf('inbound', name));
+        read = new Map(fetched.map(({ name, state }) => [name, state]));
+        return fetched.map(({ name, content }) => ({ name, content }));
+      }),
 
     acknowledge: (name) =>
       connection.use(async (client) => {
+        const state = read.get(name);
         const from = pathOf('inbound', name);
         // Another worker may have been faster.
-        if (!(await client.exists(from))) return;
+        if (!state || !(await client.exists(from))) return;
         await client.mkdir(pathOf('archive', ''), true);
-        const kept = pathOf('archive', name);
-        const isTaken = await client.exists(kept);
-        await client.rename(from, isTaken ? `${kept}.${options.now().getTime()}` : kept);
+        await archive(client, { from, to: pathOf('archive', name), state, now: options.now() });
       }),
 
     nextAnswerAt: async () => null,
@@ -103,6 +111,24 @@ async function writeDraft(
   else if (written.length < content.length) await client.append(content.subarray(written.length), draft);
 }
 
+interface Archiving {
+  from: string;
+  to: string;
+  /** As it was when it was read. */
+  state: FileState;
+  now: Date;
+}
+
+/** Only what was read: meanwhile the bank may have written on, or put its next file under the name. */
+async function archive(client: SftpClient, { from, to, state, now }: Archiving): Promise<void> {
+  const { size, modifyTime } = await client.stat(from);
+  if (size !== state.size || modifyTime !== state.modifyTime) return;
+  const free = async (path: string) => ((await client.exists(path)) ? `${path}.${now.getTime()}` : path);
+  const kept = await free(to);
+  await client.rename(from, kept);
+  if ((await client.stat(kept)).size !== state.size) await client.rename(kept, await free(from));
+}
+
 function isTooLarge({ size }: ListedFile): boolean {
   return size > FILE_BYTES_MAX;
 }
@@ -111,7 +137,7 @@ async function fetchFiles(
   client: SftpClient,
   options: AchSftpDependencies,
   pathOf: (name: string) => string,
-): Promise<InboundFile[]> {
+): Promise<FetchedFile[]> {
   const { now, log, settleMs = SETTLE_MS } = options;
   const stillBefore = now().getTime() - settleMs;
   const listed = (await client.list(pathOf('')))
@@ -121,15 +147,17 @@ async function fetchFiles(
     .sort((a, b) => a.modifyTime - b.modifyTime || (a.name < b.name ? -1 : 1));
   for (const { name, size } of listed.filter(isTooLarge))
     log.error({ rail: 'ach', file: name, size }, 'a file from the bank is too large to be read');
-  const files: InboundFile[] = [];
+  const files: FetchedFile[] = [];
   let bytes = 0;
   // Those that stay where they are must not take the place of others.
   for (const file of listed.filter((one) => !isTooLarge(one))) {
     bytes += file.size;
     // The rest comes with the next fetch, when these are acknowledged.
     if (bytes > FILE_BYTES_MAX || files.length === FILES_PER_FETCH_MAX) break;
+    // Asked for by itself, since some servers tell the times of a list less exactly.
+    const state = await client.stat(pathOf(file.name));
     const content = (await client.get(pathOf(file.name))).toString('latin1');
-    if (isWhole(file, content, options)) files.push({ name: file.name, content });
+    if (isWhole(file, content, options)) files.push({ name: file.name, content, state });
   }
   return files;
 }

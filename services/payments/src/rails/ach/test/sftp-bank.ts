@@ -36,6 +36,8 @@ export interface SftpBank {
   folder: string;
   /** Cuts every connection after this many more bytes were written; null lets everything through. */
   cutAfterBytes: number | null;
+  /** Lets the bank do something of its own right before and after we rename a file. */
+  aroundRename: (rename: () => Promise<void>) => Promise<void>;
   connections: number;
   close(): Promise<void>;
 }
@@ -83,6 +85,7 @@ export async function startSftpBank(): Promise<SftpBank> {
     privateKeyPath,
     folder,
     cutAfterBytes: null,
+    aroundRename: (rename) => rename(),
     connections: 0,
     async close() {
       for (const client of clients) client.end();
@@ -186,7 +189,7 @@ function serve(sftp: SftpStream, bank: SftpBank, cut: () => void): void {
       () => false,
     );
     if (isTaken) return sftp.status(id, STATUS_CODE.FAILURE);
-    await rename(place(from), place(to));
+    await bank.aroundRename(() => rename(place(from), place(to)));
     ok(id);
   });
   on('REMOVE', async (id, path: string) => {
