@@ -1,5 +1,15 @@
 // The live line against a real SFTP server: whole files only, each once, whatever is cut off in between.
-import { appendFile, mkdir, readdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises';
+import {
+  appendFile,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  truncate,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { replyLines, text } from '../test/nacha-files.ts';
@@ -138,7 +148,7 @@ describe('fetching', () => {
     await put('b.ach', 'second');
     await put('a.ach', 'first');
     const line = connect();
-    const names = async () => (await line.collect(new Date())).map(({ name }) => name);
+    const names = async () => (await line.collect(new Date())).files.map(({ name }) => name);
     expect(await names()).toEqual(['a.ach', 'b.ach']);
     expect(await names()).toEqual(['a.ach', 'b.ach']);
     await line.acknowledge('a.ach');
@@ -153,7 +163,8 @@ describe('fetching', () => {
 
   describe('what was not read is not put into the archive', () => {
     const inbound = async () => (await readdir(join(bank.folder, 'inbound'))).sort();
-    const contents = async (line: AchSftp) => (await line.collect(new Date())).map(({ content }) => content);
+    const contents = async (line: AchSftp) =>
+      (await line.collect(new Date())).files.map(({ content }) => content);
 
     test('what the bank has written on since', async () => {
       await put('a.ach', 'half');
@@ -217,7 +228,7 @@ describe('fetching', () => {
   test('every byte arrives, also those that are no text', async () => {
     const bytes = Buffer.from(Array.from({ length: 256 }, (_, n) => n));
     await put('odd.ach', bytes);
-    const [file] = await connect().collect(new Date());
+    const [file] = (await connect().collect(new Date())).files;
     expect(Buffer.from(file?.content ?? '', 'latin1')).toEqual(bytes);
   });
 
@@ -226,10 +237,12 @@ describe('fetching', () => {
     await put('a.tmp', 'x');
     await put('.hidden', 'x');
     await mkdir(join(bank.folder, 'inbound', 'folder'));
-    expect(await connect().collect(new Date())).toEqual([]);
+    expect(await connect().collect(new Date())).toEqual({ files: [], isAll: true });
     await put('fresh.ach', 'x');
-    expect(await connect({ settleMs: 60_000 }).collect(new Date())).toEqual([]);
-    expect(await connect().collect(new Date())).toHaveLength(1);
+    // It may hold returns, so nobody may think that there are none.
+    expect(await connect({ settleMs: 60_000 }).collect(new Date())).toEqual({ files: [], isAll: false });
+    const files = [{ name: 'fresh.ach', content: 'x' }];
+    expect(await connect().collect(new Date())).toEqual({ files, isAll: true });
   });
 
   test('[P-5.14] one without its last control is still being written, until it has lain still for long', async () => {
@@ -238,7 +251,7 @@ describe('fetching', () => {
     await put('whole.ach', whole);
     let now = Date.now();
     const line = connect({ now: () => new Date(now), settleMs: 10_000, brokenOffMs: undefined });
-    const names = async () => (await line.collect(new Date())).map(({ name }) => name);
+    const names = async () => (await line.collect(new Date())).files.map(({ name }) => name);
     now += 14 * 60_000;
     expect(await names()).toEqual(['whole.ach']);
     expect(alerts).toEqual([]);
@@ -250,8 +263,17 @@ describe('fetching', () => {
   test('those that are still being written take no place of others', async () => {
     for (let n = 100; n < 160; n += 1) await put(`a-${n}.ach`, '101 ');
     await put('b.ach', text(replyLines));
-    const files = await connect({ brokenOffMs: 60_000 }).collect(new Date());
+    const { files, isAll } = await connect({ brokenOffMs: 60_000 }).collect(new Date());
     expect(files.map(({ name }) => name)).toEqual(['b.ach']);
+    expect(isAll).toBe(false);
+  });
+
+  test('one that is too large is left, said to be there, and reported', async () => {
+    const size = 200_000_001;
+    await put('huge.ach', '');
+    await truncate(join(bank.folder, 'inbound', 'huge.ach'), size);
+    expect(await connect().collect(new Date())).toEqual({ files: [], isAll: false });
+    expect(alerts).toEqual([{ alert: 'ach_file_too_large', rail: 'ach', file: 'huge.ach', size }]);
   });
 });
 

@@ -55,9 +55,9 @@ export function createAchSftp(options: AchSftpDependencies): AchSftp {
 
     collect: () =>
       connection.use(async (client) => {
-        const fetched = await fetchFiles(client, options, (name) => pathOf('inbound', name));
-        read = new Map(fetched.map(({ name, state }) => [name, state]));
-        return fetched.map(({ name, content }) => ({ name, content }));
+        const { files, isAll } = await fetchFiles(client, options, (name) => pathOf('inbound', name));
+        read = new Map(files.map(({ name, state }) => [name, state]));
+        return { files: files.map(({ name, content }) => ({ name, content })), isAll };
       }),
 
     acknowledge: (name) =>
@@ -137,20 +137,21 @@ async function fetchFiles(
   client: SftpClient,
   options: AchSftpDependencies,
   pathOf: (name: string) => string,
-): Promise<FetchedFile[]> {
+): Promise<{ files: FetchedFile[]; isAll: boolean }> {
   const { now, log, settleMs = SETTLE_MS } = options;
   const stillBefore = now().getTime() - settleMs;
   const listed = (await client.list(pathOf('')))
-    .filter(
-      ({ type, name, modifyTime }) => type === '-' && !UNFINISHED.test(name) && modifyTime <= stillBefore,
-    )
+    .filter(({ type, name }) => type === '-' && !UNFINISHED.test(name))
     .sort((a, b) => a.modifyTime - b.modifyTime || (a.name < b.name ? -1 : 1));
   for (const { name, size } of listed.filter(isTooLarge))
-    log.error({ rail: 'ach', file: name, size }, 'a file from the bank is too large to be read');
+    log.error(
+      { alert: 'ach_file_too_large', rail: 'ach', file: name, size },
+      'a file from the bank is too large to be read, and nothing settles while it lies there',
+    );
   const files: FetchedFile[] = [];
   let bytes = 0;
   // Those that stay where they are must not take the place of others.
-  for (const file of listed.filter((one) => !isTooLarge(one))) {
+  for (const file of listed.filter((one) => one.modifyTime <= stillBefore && !isTooLarge(one))) {
     bytes += file.size;
     // The rest comes with the next fetch, when these are acknowledged.
     if (bytes > FILE_BYTES_MAX || files.length === FILES_PER_FETCH_MAX) break;
@@ -159,7 +160,7 @@ async function fetchFiles(
     const content = (await client.get(pathOf(file.name))).toString('latin1');
     if (isWhole(file, content, options)) files.push({ name: file.name, content, state });
   }
-  return files;
+  return { files, isAll: files.length === listed.length };
 }
 
 /** One that has changed since it was listed is still being written, and so is one that has no end. */

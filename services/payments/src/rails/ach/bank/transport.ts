@@ -16,14 +16,21 @@ export interface InboundFile {
   content: string;
 }
 
+interface Collected {
+  /** Oldest first. */
+  files: readonly InboundFile[];
+  /** Whether these are all that lie there: what is still being written, or cannot be read, may hold returns, too. */
+  isAll: boolean;
+}
+
 /** A bank that says nothing has taken the file; what is wrong with its entries comes back as returns. */
 export type SendResult = { ok: true } | { ok: false; reasons: readonly string[] };
 
 /** One line to a bank: a folder on a server, or the sandbox's operator. */
 export interface AchTransport {
   send(file: OutboundFile): Promise<SendResult>;
-  /** Files that lie there for us, oldest first; a few at a time, and none only where none lies there. They come again until they are acknowledged. */
-  collect(asOf: Date): Promise<InboundFile[]>;
+  /** Files that lie there for us, a few at a time, and none only where none can be read. They come again until they are acknowledged. */
+  collect(asOf: Date): Promise<Collected>;
   acknowledge(name: string): Promise<void>;
   /** When the next answer will lie there. Only the sandbox can know; a bank is asked at intervals. */
   nextAnswerAt(): Promise<Date | null>;

@@ -44,8 +44,8 @@ export type Reading =
 export async function readAnswers(context: AchContext, scope: AchScope, asOf: Date): Promise<boolean> {
   const transport = connectionFor(context, scope);
   for (let fetch = 0; fetch < FETCHES_MAX; fetch += 1) {
-    const files = await overLine(context, scope, () => transport.collect(asOf));
-    if (files.length === 0) return true;
+    const { files, isAll } = await overLine(context, scope, () => transport.collect(asOf));
+    if (files.length === 0) return isAll;
     await readFiles(context, { scope, files, asOf });
   }
   return false;

@@ -230,7 +230,7 @@ describe('answers', () => {
     await send(0, 0);
     await send(1, 200);
     const collect = async (ms: number) =>
-      (await line.collect(new Date(asOf.getTime() + ms))).map(({ name }) => name);
+      (await line.collect(new Date(asOf.getTime() + ms))).files.map(({ name }) => name);
     // Both are due for the one, who has not read them yet when the other comes, for whom the first alone is.
     const [first, second, ...others] = await collect(900);
     expect([first, second, others]).toEqual([expect.any(String), expect.any(String), []]);
@@ -245,20 +245,20 @@ describe('answers', () => {
     );
     const settles = fromNewYork('2026-11-17', '08:30');
     expect(await line.nextAnswerAt()).toEqual(settles);
-    expect(await line.collect(new Date(settles.getTime() - 1))).toEqual([]);
+    expect(await line.collect(new Date(settles.getTime() - 1))).toEqual({ files: [], isAll: true });
     const read = async (at: Date) =>
-      (await line.collect(at)).flatMap((file) => {
+      (await line.collect(at)).files.flatMap((file) => {
         const result = readNacha(file.content);
         return result.ok ? repliesOf(result.file).map(({ kind, code }) => `${kind} ${code}`) : ['unreadable'];
       });
     expect((await read(settles)).sort()).toEqual(['noc C01', 'return R01']);
     // It lies there until it is fetched.
     expect(await read(settles)).toHaveLength(2);
-    for (const file of await line.collect(settles)) await line.acknowledge(file.name);
+    for (const file of (await line.collect(settles)).files) await line.acknowledge(file.name);
     const late = fromNewYork('2026-11-19', '08:30');
     expect(await line.nextAnswerAt()).toEqual(late);
     expect(await read(late)).toEqual(['return R03']);
-    for (const file of await line.collect(late)) await line.acknowledge(file.name);
+    for (const file of (await line.collect(late)).files) await line.acknowledge(file.name);
     expect(await line.nextAnswerAt()).toBeNull();
     const codes = (await booked(line.mailbox)).map((row) => row.return_code);
     expect(codes.sort()).toEqual(['R01', 'R03', null, null]);
@@ -271,7 +271,7 @@ describe('answers', () => {
       account: accounts.return,
     }));
     await line.send(fileOf(legs));
-    const files = await line.collect(fromNewYork('2026-11-17', '08:30'));
+    const { files } = await line.collect(fromNewYork('2026-11-17', '08:30'));
     const replies = files.map(({ content }) => {
       const read = readNacha(content);
       return read.ok ? repliesOf(read.file).length : 'unreadable';

@@ -78,7 +78,8 @@ export function createAchOperator(options: AchOperatorDependencies): AchOperator
         for (let file = 0; file < FILES_PER_FETCH_MAX; file += 1) {
           if (!(await database.transaction((tx) => writeAnswers(tx, options, mailbox, asOf)))) break;
         }
-        return findOutbox(database, mailbox, { asOf, limit: FILES_PER_FETCH_MAX });
+        const files = await findOutbox(database, mailbox, { asOf, limit: FILES_PER_FETCH_MAX });
+        return { files, isAll: files.length < FILES_PER_FETCH_MAX };
       },
 
       acknowledge: (name) => markFetched(database, mailbox, name, options.now()),

@@ -87,7 +87,7 @@ export async function openBreakableHouse() {
     /** Lets the next fetch find this file instead of the operator's. */
     deliver(...files: InboundFile[]): void {
       let waiting = files;
-      onLine.collect = async () => waiting;
+      onLine.collect = async () => ({ files: waiting, isAll: true });
       onLine.acknowledge = async (name) => {
         waiting = waiting.filter((file) => file.name !== name);
       };
@@ -97,10 +97,11 @@ export async function openBreakableHouse() {
     /** The return file that the operator made for a payment, which has not been read. */
     async takeReturn(): Promise<{ id: string; file: InboundFile }> {
       const id = await pay({ amount: 55_55, sourceId: 'pm_test_ach_return_r01' });
-      onLine.collect = async () => [];
+      onLine.collect = async () => ({ files: [], isAll: true });
       onLine.nextAnswerAt = async () => null;
       await house.moveClock(tenant, fromNewYork('2083-03-01', '23:00'));
-      const [file] = await operatorLine().collect(fromNewYork('2083-03-02', '08:30'));
+      const { files } = await operatorLine().collect(fromNewYork('2083-03-02', '08:30'));
+      const [file] = files;
       if (!file) throw new Error('the operator has no answer');
       return { id, file };
     },

@@ -23,7 +23,7 @@ const bank: AchTransport = {
   },
   async collect() {
     if (!isListable) throw new Error('inbound: permission denied');
-    return [];
+    return { files: [], isAll: true };
   },
   acknowledge: async () => {},
   nextAnswerAt: async () => null,

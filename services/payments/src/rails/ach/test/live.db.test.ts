@@ -1,5 +1,5 @@
 // Live payments over a real SFTP server: files at the windows of the day, answers from the bank's folder.
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { fromNewYork } from '../../../clock/new-york.ts';
@@ -180,15 +180,35 @@ test('[P-5.12] a bank whose files never end holds up what settles, and nothing t
   let files = 0;
   const endless = {
     ...line,
-    collect: async () => [{ name: `note-${files}.ach`, content: `a note of the bank, ${files++}` }],
+    collect: async () => ({
+      files: [{ name: `note-${files}.ach`, content: `a note of the bank, ${files++}` }],
+      isAll: false,
+    }),
   };
   now = fromNewYork('2083-03-02', '22:30');
   const again = await tick({ ...house.context, transportFor: () => endless }, LIVE_SCOPE);
-  expect(again).toEqual(new Date(now.getTime() + 1_000));
+  expect(again).toEqual(new Date(now.getTime() + 30_000));
   for (const id of [settling, leaving, third]) expect(await history(id)).toBe('pending > processing');
   expect(await outbound()).toHaveLength(2);
   expect(await tick(house.context, LIVE_SCOPE)).toEqual(fromNewYork('2083-03-03', '08:30'));
   expect(await history(settling)).toBe('pending > processing > completed');
+});
+
+test('[P-5.12] nothing settles while a file of the bank lies there that is too young to be read', async () => {
+  const settling = await payOut();
+  await tickAt('2083-03-01', '22:30');
+  const leaving = await payOut('speed');
+  await answerWith('R03');
+  const written = fromNewYork('2083-03-02', '10:14');
+  await utimes(join(bank.folder, 'inbound', 'returns.ach'), written, new Date(written.getTime() + 55_000));
+  expect(await tickAt('2083-03-02', '10:15')).toEqual(new Date(now.getTime() + 30_000));
+  expect(await history(settling)).toBe('pending > processing');
+  expect(await history(leaving)).toBe('pending > processing');
+  expect(await outbound()).toHaveLength(2);
+  now = new Date(now.getTime() + 30_000);
+  await tick(house.context, LIVE_SCOPE);
+  expect(await history(settling)).toBe('pending > processing > failed');
+  expect(await history(leaving)).toBe('pending > processing');
 });
 
 test('a late return takes back a completed payment', async () => {
@@ -242,7 +262,7 @@ test('the line to the bank is used by one process at a time; the other looks aga
       collect: async () => {
         collecting += 1;
         await held;
-        return [];
+        return { files: [], isAll: true };
       },
     }),
   };

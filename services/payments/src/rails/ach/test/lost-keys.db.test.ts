@@ -26,7 +26,7 @@ beforeAll(async () => {
       sent.push(file);
       return { ok: true } as const;
     },
-    collect: async () => [],
+    collect: async () => ({ files: [], isAll: true }),
     acknowledge: async () => {},
     nextAnswerAt: async () => null,
   };

@@ -18,8 +18,8 @@ const STRIDES_PER_WAY = 8;
 /** A payment of two legs leaves, is good, leaves again and settles: three pauses between four hours. */
 const PAUSES_PER_HURRIED_WAY = 3;
 const HURRIED_STRIDE_MS = 3_600_000;
-/** A bank with more files than are read in one step is gone on with after this. */
-const UNREAD_PAUSE_MS = 1_000;
+/** Longer than a file must lie still before it is read, and not so short that one that nobody can read is asked for all the time. */
+const UNREAD_PAUSE_MS = 30_000;
 
 /**
  * Does everything in a scope that has become due, in the order of its times. Each step is a transaction of its own
