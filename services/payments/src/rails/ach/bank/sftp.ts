@@ -19,7 +19,7 @@ export interface AchSftpDependencies extends SftpOptions {
 
 const FOLDERS = { outbound: 'outbound', inbound: 'inbound', archive: 'inbound/archive' };
 const SETTLE_MS = 10_000;
-const BROKEN_OFF_MS = 15 * 60_000;
+const BROKEN_OFF_MS = 30_000;
 const FILES_PER_FETCH_MAX = 50;
 /** Two million lines of 94 columns are the most that is read. */
 const FILE_BYTES_MAX = 200_000_000;
