@@ -52,4 +52,7 @@ export const texts = {
   showTyped: 'Show or hide what I type',
   restored: 'What you had typed when the session ended is here again. Passwords and keys are not kept.',
   formProblem: 'This was not accepted',
+  passkeyThere: 'This device has a passkey for your account already. Log in with it, or use another device.',
+  passkeyCanceled: 'The device did not go on: it was canceled, or took too long. Try again.',
+  passkeyUnknown: 'This browser knows no passkeys. Use another one, or your password.',
 } as const;

@@ -52,6 +52,11 @@ export function testLoggingIn(running: () => Running): void {
     await own.fill(GRACE.password);
     await button(page, 'Add a passkey').click();
     await page.getByRole('row', { name: /Laptop/ }).waitFor();
+    // A device has one passkey for an account, and says so.
+    await page.getByLabel('Name of the passkey').fill('Laptop again');
+    await own.fill(GRACE.password);
+    await button(page, 'Add a passkey').click();
+    await page.getByText('This device has a passkey for your account already.').waitFor();
     const demand = page.getByLabel('Ask for a passkey after the password, too');
     // Neither a demand for it nor its removal is had for the session alone.
     await demand.click();

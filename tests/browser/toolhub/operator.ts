@@ -55,6 +55,13 @@ export function testOperator(running: () => Running): void {
     await shown.getByRole('dialog').getByLabel('Name').fill('Team');
     await shown.getByRole('dialog').getByLabel('Id').fill('team');
     await shown.getByRole('dialog').getByLabel('A month').fill('99');
+    // What was emptied is asked for, and not taken for none at all.
+    const calls = shown.getByRole('dialog').getByLabel('Calls included');
+    await calls.fill('');
+    await shown.getByRole('button', { name: 'Save the plan' }).click();
+    await expect.poll(() => calls.getAttribute('aria-invalid')).toBe('true');
+    await calls.fill('50.000');
+    await expect.poll(() => calls.inputValue()).toBe('50,000');
     await shown.getByRole('button', { name: 'Save the plan' }).click();
     await shown.getByRole('row', { name: /Team \(team\) \$99\.00/ }).waitFor();
     await shown.getByRole('tab', { name: 'Dead letters' }).click();

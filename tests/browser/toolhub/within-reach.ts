@@ -49,7 +49,15 @@ export function testReach(running: () => Running): void {
     await expect.poll(() => rows.count()).toBeGreaterThan(1);
     await next(page, 'Invoices');
     await page.waitForURL(/cursor=/);
-    await panel(page, 'Invoices').getByRole('button', { name: 'First page' }).click();
+    const previous = panel(page, 'Invoices').getByRole('button', { name: 'Previous page' });
+    const link = page.url();
+    await previous.click();
+    await page.waitForURL((url) => !url.searchParams.has('cursor'));
+    // Whoever comes by a link has no page before this one.
+    const sent = await openAsOperator(link);
+    await panel(sent, 'Invoices').getByRole('button', { name: 'First page' }).waitFor();
+    expect(await panel(sent, 'Invoices').getByRole('button', { name: 'Previous page' }).count()).toBe(0);
+    await sent.context().close();
     await page.getByRole('combobox', { name: 'Status' }).click();
     await page.getByRole('option', { name: 'Not sent yet' }).click();
     await page.waitForURL(/status=failed_to_send/);

@@ -94,10 +94,11 @@ export function createClient({ headers, onUnauthenticated, onRefused }: ClientOp
   };
 }
 
+/** What is empty asks for what is empty; who asks for nothing gives none. */
 export function addressOf(path: string, query: Query = {}): string {
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) {
-    if (value !== undefined && value !== null && value !== '') search.set(name, String(value));
+    if (value !== undefined && value !== null) search.set(name, String(value));
   }
   const text = search.toString();
   return text === '' ? path : `${path}?${text}`;

@@ -45,6 +45,14 @@ export class ConnectionLost extends Error {
   }
 }
 
+/** The device or the browser said no, which no server heard of; in words for whoever holds it. */
+export class DeviceRefused extends Error {
+  constructor(words: string, cause?: unknown) {
+    super(words, { cause });
+    this.name = 'DeviceRefused';
+  }
+}
+
 export function isApiError(error: unknown, code?: string): error is ApiError {
   return error instanceof ApiError && (code === undefined || error.code === code);
 }

@@ -1,7 +1,13 @@
 import { type UseFormReturnType, useForm } from '@mantine/form';
 import { type FormEvent, useEffect, useId, useRef, useState } from 'react';
 import { newIdempotencyKey } from '../api/idempotency-key.ts';
-import { ApiError, ConnectionLost, type FieldProblem, fieldOfPointer } from '../api/problem.ts';
+import {
+  ApiError,
+  ConnectionLost,
+  DeviceRefused,
+  type FieldProblem,
+  fieldOfPointer,
+} from '../api/problem.ts';
 import { texts } from '../texts.ts';
 import { mergeDraft, useDraft, withoutSecrets } from './drafts.ts';
 
@@ -92,6 +98,7 @@ function place<Values extends object>(
   { fieldNames = {}, fieldOfCode = {}, wordsOf, lostWords = texts.notSent }: ApiFormOptions<Values>,
 ): FormProblem | undefined {
   if (error instanceof ConnectionLost) return { title: texts.formProblem, lines: [lostWords] };
+  if (error instanceof DeviceRefused) return { title: texts.formProblem, lines: [error.message] };
   if (!(error instanceof ApiError)) return { title: texts.unexpected, lines: [texts.unexpectedNext] };
   const said = wordsOf?.(error, form.getValues());
   const about = error.fields.length === 0 ? fieldOfCode[error.code] : undefined;

@@ -1,6 +1,6 @@
 import { notifications } from '@mantine/notifications';
 import type { Outcome } from '../api/one-by-one.ts';
-import { ApiError, ConnectionLost } from '../api/problem.ts';
+import { ApiError, ConnectionLost, DeviceRefused } from '../api/problem.ts';
 import { texts } from '../texts.ts';
 
 const SHOWN_MS = 5_000;
@@ -42,5 +42,6 @@ function show(title: string, message: string): void {
 function wordsOf(error: unknown, lostWords: string): [string, string] {
   if (error instanceof ApiError) return [error.title, error.message];
   if (error instanceof ConnectionLost) return [texts.formProblem, lostWords];
+  if (error instanceof DeviceRefused) return [texts.formProblem, error.message];
   return [texts.unexpected, texts.unexpectedNext];
 }

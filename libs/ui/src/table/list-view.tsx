@@ -72,7 +72,7 @@ function NothingFound(props: {
               loading={query.isPlaceholderData}
               onClick={() => {
                 onTurn();
-                search.set({ cursor: further });
+                search.turnTo(further);
               }}
             >
               {texts.lookFurther}

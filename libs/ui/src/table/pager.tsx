@@ -14,8 +14,8 @@ export function Pager({ nextCursor, onTurn }: { nextCursor: string | null | unde
       nextCursor={nextCursor}
       onTurn={onTurn}
       onFirst={() => search.set({})}
-      onPrevious={() => history.back()}
-      onNext={(cursor) => search.set({ cursor })}
+      {...(search.isTurned ? { onPrevious: () => history.back() } : {})}
+      onNext={search.turnTo}
     />
   );
 }
@@ -27,7 +27,8 @@ export function PageButtons(props: {
   /** Before any of the three. */
   onTurn: () => void;
   onFirst: () => void;
-  onPrevious: () => void;
+  /** Missing where nobody knows which it was. */
+  onPrevious?: () => void;
   onNext: (cursor: string) => void;
 }) {
   const { isFirst, nextCursor } = props;
@@ -43,14 +44,16 @@ export function PageButtons(props: {
           <Button variant="subtle" size="xs" onClick={turn(props.onFirst)}>
             {texts.firstPage}
           </Button>
-          <Button
-            variant="default"
-            size="xs"
-            leftSection={<Icon name="arrowLeft" size={14} />}
-            onClick={turn(props.onPrevious)}
-          >
-            {texts.previousPage}
-          </Button>
+          {props.onPrevious === undefined ? null : (
+            <Button
+              variant="default"
+              size="xs"
+              leftSection={<Icon name="arrowLeft" size={14} />}
+              onClick={turn(props.onPrevious)}
+            >
+              {texts.previousPage}
+            </Button>
+          )}
         </>
       )}
       <Button

@@ -6,12 +6,13 @@ import {
   EmptyNote,
   Facts,
   Page,
+  PagedTable,
   Panel,
   parseAmount,
-  QueryTable,
   QueryView,
   toast,
   useApiForm,
+  usePlace,
   When,
 } from '@libs/ui';
 import { Button, Modal, TextInput } from '@mantine/core';
@@ -45,7 +46,8 @@ export function PaymentMethodPage() {
 
 function MethodView({ method }: { method: PaymentMethod }) {
   const { balance, bank_account: bank } = method;
-  const payments = useList<Payment>('/v1/payments', { payment_method: method.id });
+  const place = usePlace();
+  const payments = useList<Payment>('/v1/payments', { payment_method: method.id, cursor: place.cursor });
   return (
     <>
       <Panel title={words.facts}>
@@ -69,7 +71,8 @@ function MethodView({ method }: { method: PaymentMethod }) {
         />
       </Panel>
       <Panel title={words.payments} flush>
-        <QueryTable
+        <PagedTable
+          place={place}
           label={words.payments}
           columns={paymentColumns}
           query={payments}

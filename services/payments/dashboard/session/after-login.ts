@@ -10,7 +10,7 @@ export function useEnter(): (session: Session) => Promise<void> {
   return async (session) => {
     enterSession(session);
     // Only a path of this very program: a link in a mail must not lead elsewhere.
-    if (next !== undefined && /^\/dashboard(\/(?!\/)|$|\?)/.test(next)) history.push(next);
+    if (next !== undefined && /^\/dashboard(\/(?!\/)|$|\?)/.test(next)) history.replace(next);
     else await navigate({ to: '/' });
   };
 }

@@ -150,6 +150,7 @@ function LimitForm({ path, limit }: { path: string; limit: number | null }) {
         label={words.limit}
         description={words.limitHint}
         min={0}
+        allowDecimal={false}
         hideControls
         {...api.form.getInputProps('monthly_calls')}
       />

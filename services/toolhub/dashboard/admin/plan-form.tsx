@@ -15,13 +15,15 @@ export function PlanForm({ plan, onDone }: { plan: Plan | undefined; onDone: () 
       id: plan?.id ?? '',
       name: plan?.name ?? '',
       price: formatAmount(plan?.price_cents ?? 0),
-      included_calls: plan?.included_calls ?? 0,
+      included_calls: (plan?.included_calls ?? 0) as number | '',
       overage: formatAmount(plan?.overage_cents_per_1000 ?? 0),
       hard_stop: plan?.hard_stop ?? false,
     },
     validate: {
       id: (id: string) => (/^[a-z][a-z0-9_-]{0,39}$/.test(id) ? null : words.planIdWrong),
       price: isAmount,
+      // A field that was emptied would be none at all, and stop everybody where the plan stops there.
+      included_calls: (calls: number | '') => (calls === '' ? words.includedCallsWrong : null),
       overage: isAmount,
     },
     fieldNames: { price_cents: 'price', overage_cents_per_1000: 'overage' },
@@ -51,6 +53,7 @@ export function PlanForm({ plan, onDone }: { plan: Plan | undefined; onDone: () 
         <NumberInput
           label={words.includedCalls}
           min={0}
+          allowDecimal={false}
           thousandSeparator=","
           hideControls
           required

@@ -35,6 +35,7 @@ export const admin = {
   planId: 'Id',
   planIdHint: 'How calls of the API name it. It stays as it is.',
   planIdWrong: 'Small letters, digits, _ and -, beginning with a letter.',
+  includedCallsWrong: 'A whole number; 0 where none is included.',
   stopsThere: 'Calls stop there',
   stopsThereHint: 'Otherwise they go on at the price below.',
   overage: 'Price of 1,000 calls beyond',

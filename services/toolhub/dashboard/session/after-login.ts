@@ -13,7 +13,7 @@ export function useEnter(): (me: Me) => Promise<void> {
     enterAs(me);
     if (next !== undefined && SERVER_PATHS.test(next)) window.location.assign(next);
     // Only a path of this very program: a link in a mail must not lead elsewhere.
-    else if (next !== undefined && /^\/(?![/\\])/.test(next)) history.push(next);
+    else if (next !== undefined && /^\/(?![/\\])/.test(next)) history.replace(next);
     else await navigate({ to: '/' });
   };
 }
