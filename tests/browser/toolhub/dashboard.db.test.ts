@@ -9,6 +9,7 @@ import { testJourney, testJourneysEnd } from './journey.ts';
 import { testKeyboard } from './keyboard.ts';
 import { testLayout } from './layout.ts';
 import { testMishaps } from './mishaps.ts';
+import { testNotLost } from './not-lost.ts';
 import { testOperator } from './operator.ts';
 import { type Dashboard, startDashboard } from './rig.ts';
 import { testStayingTrue } from './staying-true.ts';
@@ -44,5 +45,6 @@ describe.runIf(hasChromium)('the dashboard of Toolhub', () => {
   testMishaps(running);
   testTelling(running);
   testStayingTrue(running);
+  testNotLost(running);
   testReach(running);
 });
