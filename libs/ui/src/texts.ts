@@ -18,6 +18,7 @@ export const texts = {
   notLoaded: 'The file did not come',
   notLoadedNext: 'The connection is lost, or it took too long. Try again when it is back.',
   notSent: 'No answer came: the connection is lost. Try again when it is back; nothing is done twice.',
+  notSentGone: 'No answer came: the connection is lost. Look whether it was done before you do it again.',
   unexpected: 'Something went wrong on this page.',
   unexpectedNext: 'Loading it again usually helps. If it does not, tell us what you did.',
   reload: 'Load the page again',

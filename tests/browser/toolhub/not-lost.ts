@@ -1,10 +1,10 @@
-// Nothing that somebody chose is lost by being quick.
-import type { Page } from 'playwright-core';
+// Nothing that somebody chose or asked for is lost by being quick, or by closing a dialog.
+import type { Page, Route } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { type Account, call, signUp } from '../../../services/toolhub/test/accounts.ts';
-import { openPage } from '../chromium.ts';
+import { type Account, call, makeToken, signUp } from '../../../services/toolhub/test/accounts.ts';
+import { isDrawn, openPage } from '../chromium.ts';
 import type { Running } from './rig.ts';
-import { panel, STEP_MS } from './steps.ts';
+import { go, panel, STEP_MS, said } from './steps.ts';
 
 const SLOW_MACHINE_MS = 60_000;
 
@@ -14,6 +14,14 @@ interface Rules {
   tools: Record<string, boolean>;
 }
 
+const refusal = (detail: string, errors: object[] = []) => ({
+  ...{ status: 422, contentType: 'application/problem+json' },
+  body: JSON.stringify({
+    ...{ type: 'about:blank', title: 'Refused', status: 422, code: 'invalid_request' },
+    ...{ detail, errors, request_id: 'req_1' },
+  }),
+});
+
 export function testNotLost(running: () => Running): void {
   async function openAs({ cookie }: Account): Promise<Page> {
     const { hub, chromium } = running();
@@ -22,6 +30,15 @@ export function testNotLost(running: () => Running): void {
     await page.context().addCookies([{ name, value, url: hub.url }]);
     page.setDefaultTimeout(STEP_MS);
     return page;
+  }
+
+  /** Requests of this method to this address are answered when the test says how. */
+  async function hold(page: Page, method: string, address: string) {
+    const asked = Promise.withResolvers<Route>();
+    await page.route(address, (route) =>
+      route.request().method() === method ? asked.resolve(route) : route.continue(),
+    );
+    return asked.promise;
   }
 
   const rulesOf = async ({ cookie }: Account) =>
@@ -68,6 +85,55 @@ export function testNotLost(running: () => Running): void {
       .toEqual([false, true]);
     const [left = ''] = Object.keys(tools).filter((name) => name !== removed);
     expect((await rulesOf(account)).tools).toEqual({ [left]: true, telegram_send_message: false });
+    await page.context().close();
+  });
+
+  test('a question stays open until its answer has come, and says what was refused', {
+    timeout: SLOW_MACHINE_MS,
+  }, async () => {
+    const { hub } = running();
+    const account = await signUp(hub.url);
+    await makeToken(hub.url, account);
+    const page = await openAs(account);
+    await page.goto('/tokens');
+    const held = hold(page, 'DELETE', '**/api/tokens/*');
+    await page.getByRole('button', { name: 'Revoke' }).first().click();
+    const question = page.getByRole('dialog');
+    await question.getByRole('button', { name: 'Revoke' }).click();
+    const route = await held;
+    await page.keyboard.press('Escape');
+    await isDrawn(page);
+    expect(await question.getByRole('button', { name: 'Cancel' }).isDisabled()).toBe(true);
+    await route.fulfill(refusal('It stays for now.'));
+    await question.getByText('It stays for now.').waitFor();
+    await page.keyboard.press('Escape');
+    await question.waitFor({ state: 'detached' });
+    await page.context().close();
+  });
+
+  test('what is refused after its form was closed, or its page left, is said all the same', {
+    timeout: SLOW_MACHINE_MS,
+  }, async () => {
+    const page = await openAs(await signUp(running().hub.url));
+    await page.goto('/tokens');
+    const making = hold(page, 'POST', '**/api/tokens');
+    await page.getByRole('button', { name: 'Make a token' }).first().click();
+    const form = page.getByRole('dialog');
+    await form.getByLabel('Name').fill('Closed too early');
+    await form.getByRole('button', { name: 'Make a token' }).click();
+    const made = await making;
+    await page.keyboard.press('Escape');
+    await form.waitFor({ state: 'detached' });
+    await made.fulfill(refusal('No.', [{ pointer: '#/name', detail: 'This name is taken.' }]));
+    await said(page, /This name is taken/);
+    await go(page, 'Webhooks');
+    const settingUp = hold(page, 'POST', '**/api/webhooks/config');
+    await page.getByLabel('Address').fill('https://hooks.example/toolhub');
+    await page.getByRole('button', { name: 'Set up the webhook' }).click();
+    const setUp = await settingUp;
+    await go(page, 'Tools');
+    await setUp.abort('connectionreset');
+    await said(page, /Look whether it was done/);
     await page.context().close();
   });
 }

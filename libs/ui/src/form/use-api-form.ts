@@ -8,6 +8,7 @@ import {
   type FieldProblem,
   fieldOfPointer,
 } from '../api/problem.ts';
+import { toast } from '../show/toast.ts';
 import { texts } from '../texts.ts';
 import { mergeDraft, useDraft, withoutSecrets } from './drafts.ts';
 
@@ -65,6 +66,7 @@ export function useApiForm<Values extends object>(options: ApiFormOptions<Values
     if (draft !== undefined) form.setValues(mergeDraft(form.getValues(), draft) as never);
   }, []);
   const underWay = useRef(false);
+  const element = useRef<HTMLFormElement>(null);
 
   const send = async (values: Values): Promise<void> => {
     if (underWay.current) return;
@@ -78,7 +80,9 @@ export function useApiForm<Values extends object>(options: ApiFormOptions<Values
       intention.current = { values: '', key: '' };
       setRestored(false);
     } catch (error) {
-      setProblem(place(form, error, options));
+      // Closed, or left, while it was sent: what was refused has no other place any more.
+      if (element.current?.isConnected) setProblem(place(form, error, options));
+      else tellOfGone(error, values, options);
     } finally {
       underWay.current = false;
       setSending(false);
@@ -88,7 +92,11 @@ export function useApiForm<Values extends object>(options: ApiFormOptions<Values
     (values) => void send(values),
     (errors) => focusFirst(form, Object.keys(errors)),
   );
-  return { form, submit: onSubmit, sending, problem, isRestored };
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    element.current = event.currentTarget;
+    onSubmit(event);
+  };
+  return { form, submit, sending, problem, isRestored };
 }
 
 /** Puts what is about a field at that field, and gives back the rest. */
@@ -120,6 +128,18 @@ function place<Values extends object>(
     pointer ? `${fieldOfPointer(pointer)}: ${detail}` : detail,
   );
   return { title: error.title, lines: lines.length > 0 ? lines : [said ?? error.message] };
+}
+
+/** In one message, what the fields and the end of the form would have said. */
+function tellOfGone<Values extends object>(
+  error: unknown,
+  values: Values,
+  { wordsOf, lostWords = texts.notSentGone }: ApiFormOptions<Values>,
+): void {
+  const said = error instanceof ApiError ? wordsOf?.(error, values) : undefined;
+  if (error instanceof ApiError && (said !== undefined || error.fields.length > 0))
+    toast.failed(error.title, said ?? error.fields.map(({ detail }) => detail).join(' '));
+  else toast.problem(error, lostWords);
 }
 
 function focusFirst<Values extends object>(form: UseFormReturnType<Values>, fields: readonly string[]): void {

@@ -6,6 +6,7 @@ import { isFocusNowhere, useFocusNearby } from './focus-nearby.ts';
 import { ignoreHeldKey } from './held-key.ts';
 import { type Act, useIntention } from './intention.ts';
 import { ProblemView } from './problem-view.tsx';
+import { toast } from './toast.ts';
 
 /** A button for what cannot be taken back: it says what will happen and asks once. */
 export function ConfirmButton(props: {
@@ -31,6 +32,10 @@ export function ConfirmButton(props: {
     if (refusal !== undefined && isFocusNowhere()) answer.current?.focus();
   }, [refusal]);
   const color = props.danger === true ? 'red.8' : 'brand';
+  /** Not while the answer is on its way: nothing is called off by it, and a refusal would be said to nobody. */
+  const dismiss = () => {
+    if (!busy) close();
+  };
   const confirm = async () => {
     focusNearby();
     setRefusal(undefined);
@@ -38,7 +43,8 @@ export function ConfirmButton(props: {
       await run();
       close();
     } catch (error) {
-      setRefusal(error);
+      if (answer.current === null) toast.problem(error, texts.notSentGone);
+      else setRefusal(error);
     }
   };
   return (
@@ -56,12 +62,12 @@ export function ConfirmButton(props: {
       >
         {props.label}
       </Button>
-      <Modal opened={opened} onClose={close} title={props.question}>
+      <Modal opened={opened} onClose={dismiss} title={props.question}>
         <Stack>
           {props.explanation === undefined ? null : <Text size="sm">{props.explanation}</Text>}
           {refusal === undefined ? null : <ProblemView error={refusal} />}
           <Group justify="flex-end">
-            <Button variant="default" onClick={close}>
+            <Button variant="default" onClick={dismiss} disabled={busy}>
               {props.dismissLabel ?? texts.cancel}
             </Button>
             <Button
