@@ -48,6 +48,7 @@ export const texts = {
   utc: 'UTC',
   zone: (zone: string) => `Times are in your time zone, ${zone}.`,
   shownOnce: 'This is shown once. Keep it in a safe place before you close this.',
+  leaveSecret: 'What is shown here is shown once. Leave, and lose it if you have not kept it?',
   iKeptIt: 'I have kept it',
   cancel: 'Cancel',
   showTyped: 'Show or hide what I type',

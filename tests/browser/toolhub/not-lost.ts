@@ -1,10 +1,10 @@
-// Nothing that somebody chose or asked for is lost by being quick, or by closing a dialog.
-import type { Page, Route } from 'playwright-core';
+// Nothing that somebody chose, asked for or was given is lost by being quick, by closing a dialog or by going back.
+import type { Dialog, Page, Route } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { type Account, call, makeToken, signUp } from '../../../services/toolhub/test/accounts.ts';
 import { isDrawn, openPage } from '../chromium.ts';
 import type { Running } from './rig.ts';
-import { go, panel, STEP_MS, said } from './steps.ts';
+import { go, heading, panel, STEP_MS, said } from './steps.ts';
 
 const SLOW_MACHINE_MS = 60_000;
 
@@ -134,6 +134,38 @@ export function testNotLost(running: () => Running): void {
     await go(page, 'Tools');
     await setUp.abort('connectionreset');
     await said(page, /Look whether it was done/);
+    await page.context().close();
+  });
+
+  test('a secret that is shown once is not lost by going back or loading anew without a question', {
+    timeout: SLOW_MACHINE_MS,
+  }, async () => {
+    const page = await openAs(await signUp(running().hub.url));
+    await page.goto('/');
+    await heading(page, 'Overview');
+    await page.goto('/tools');
+    await heading(page, 'Tools');
+    await go(page, 'Tokens');
+    await page.getByRole('button', { name: 'Make a token' }).first().click();
+    await page.getByRole('dialog').getByLabel('Name').fill('Shown once');
+    await page.getByRole('dialog').getByRole('button', { name: 'Make a token' }).click();
+    const kept = page.getByRole('button', { name: 'I have kept it' });
+    await kept.waitFor();
+    const asked: string[] = [];
+    page.on('dialog', (dialog: Dialog) => {
+      asked.push(dialog.type());
+      return dialog.dismiss();
+    });
+    await page.evaluate('history.back()');
+    await expect.poll(() => asked).toEqual(['confirm']);
+    await page.evaluate('setTimeout(() => location.reload(), 0)');
+    await expect.poll(() => asked).toEqual(['confirm', 'beforeunload']);
+    await expect.poll(() => new URL(page.url()).pathname).toMatch(/tokens$/);
+    await kept.click();
+    await kept.waitFor({ state: 'detached' });
+    await page.evaluate('history.back()');
+    await heading(page, 'Tools');
+    expect(asked).toHaveLength(2);
     await page.context().close();
   });
 }

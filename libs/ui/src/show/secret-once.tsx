@@ -1,10 +1,11 @@
 import { Alert, Button, Group, Modal, Stack, Text } from '@mantine/core';
+import { useBlocker } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { texts } from '../texts.ts';
 import { CodeBlock } from './code-block.tsx';
 import { useFocusOutside } from './focus-outside.ts';
 
-/** Shows a secret that the server tells once; it is not closed by a stray click. */
+/** Shows a secret that the server tells once; neither a stray click nor a way back closes it unasked. */
 export function SecretOnce(props: {
   title: string;
   secret: string | undefined;
@@ -13,6 +14,11 @@ export function SecretOnce(props: {
 }) {
   const opened = props.secret !== undefined;
   useFocusOutside(opened);
+  useBlocker({
+    shouldBlockFn: () => !window.confirm(texts.leaveSecret),
+    enableBeforeUnload: true,
+    disabled: !opened,
+  });
   return (
     <Modal
       opened={opened}
