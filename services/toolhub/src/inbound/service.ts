@@ -5,6 +5,7 @@ import type { EmitEvent } from '../events/event.ts';
 import { contactName, type InboundItem, PayloadError, payloadKey, readPayload } from './payload.ts';
 import { CLAIMED_JOB } from './phone-numbers.ts';
 import {
+  deleteProblemsBefore,
   deleteProcessedBefore,
   findUnprocessed,
   type InboxEntry,
@@ -22,7 +23,7 @@ export interface InboundDependencies {
   emitEvent: EmitEvent;
   newId: NewId;
   now: () => Date;
-  /** Told of deliveries of which something could not be read; they are kept. */
+  /** Told of deliveries of which something could not be read; they are kept as long as others. */
   onProblem: (error: unknown, context: { delivery: string }) => void;
 }
 
@@ -137,8 +138,9 @@ export function createInboundService(deps: InboundDependencies): InboundService 
 
   async function purge(signal: AbortSignal): Promise<void> {
     const before = new Date(now().getTime() - KEPT_MS);
-    for (let deleted = PURGE_ROWS_MAX; deleted === PURGE_ROWS_MAX && !signal.aborted; )
-      deleted = await deleteProcessedBefore(database, { before, limit: PURGE_ROWS_MAX });
+    for (const deleteSome of [deleteProcessedBefore, deleteProblemsBefore])
+      for (let deleted = PURGE_ROWS_MAX; deleted === PURGE_ROWS_MAX && !signal.aborted; )
+        deleted = await deleteSome(database, { before, limit: PURGE_ROWS_MAX });
   }
 
   return {

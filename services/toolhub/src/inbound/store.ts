@@ -49,6 +49,19 @@ export async function deleteProcessedBefore(
   return rowCount;
 }
 
+/** The same for those that something was the matter with, which are few: no index leads to them. */
+export async function deleteProblemsBefore(
+  db: Queryable,
+  { before, limit }: { before: Date; limit: number },
+): Promise<number> {
+  const { rowCount } = await db.query(
+    `delete from whatsapp_inbox where id in (
+       select id from whatsapp_inbox where processed_at < $1 and problem is not null limit $2)`,
+    [before, limit],
+  );
+  return rowCount;
+}
+
 /**
  * Whose numbers these are; null for nobody's. A number that is new gets a row of its own, so that there is something
  * to lock: until the transaction ends nobody can claim or release any of them, and what is stored as unclaimed is

@@ -115,3 +115,24 @@ test('customers who take each other’s account at once do not wait for each oth
     { customer_id: 'cus_5', account: 'a' },
   ]);
 });
+
+test('bodies go thirty days after they were worked on, those with a problem among them', async () => {
+  for (const [id, days, problem] of [
+    ['old', 31, null],
+    ['old-problem', 31, 'no JSON'],
+    ['new-problem', 29, 'no JSON'],
+  ] as const)
+    await db.database.query(
+      `insert into inbound_deliveries (platform, delivery_id, received_at, signature, body, processed_at, problem)
+       values ('purged', $1, $2, 'x', 'x', $2, $3)`,
+      [id, new Date(Date.now() - days * 86_400_000), problem],
+    );
+  await db.database.query(
+    `insert into jobs (name, payload, ready_at) values ('inbound.purge_apps', '{}', now())`,
+  );
+  await expect.poll(() => isFound(`select 1 from jobs where name = 'inbound.purge_apps'`)).toBe(false);
+  const { rows } = await db.database.query(
+    `select delivery_id from inbound_deliveries where platform = 'purged'`,
+  );
+  expect(rows).toEqual([{ delivery_id: 'new-problem' }]);
+});

@@ -7,6 +7,7 @@ import type { AppMessage, InboundApp } from './app.ts';
 import {
   type DeliveryKey,
   deleteOldArrivals,
+  deleteOldProblems,
   findOwners,
   findUnprocessedDelivery,
   insertAppMessage,
@@ -23,7 +24,7 @@ export interface InboundAppsDependencies {
   apps: readonly InboundApp[];
   emitEvent: EmitEvent;
   now: () => Date;
-  /** Told of deliveries that nothing could be made of; they are kept. */
+  /** Told of deliveries that nothing could be made of; they are kept as long as others. */
   onProblem: (error: unknown, context: { delivery: string }) => void;
 }
 
@@ -152,11 +153,13 @@ export function createInboundApps(deps: InboundAppsDependencies): InboundApps {
 
   async function purge(signal: AbortSignal): Promise<void> {
     const ago = (ms: number) => new Date(now().getTime() - ms);
-    for (let deleted = PURGED_AT_ONCE; deleted === PURGED_AT_ONCE && !signal.aborted; )
-      deleted = await deleteOldArrivals(database, {
-        ...{ deliveries: ago(DELIVERIES_KEPT_MS), unclaimed: ago(UNCLAIMED_KEPT_MS) },
-        ...{ messages: ago(MESSAGES_KEPT_MS), limit: PURGED_AT_ONCE },
-      });
+    const before = {
+      ...{ deliveries: ago(DELIVERIES_KEPT_MS), unclaimed: ago(UNCLAIMED_KEPT_MS) },
+      ...{ messages: ago(MESSAGES_KEPT_MS), limit: PURGED_AT_ONCE },
+    };
+    for (const deleteSome of [deleteOldArrivals, deleteOldProblems])
+      for (let deleted = PURGED_AT_ONCE; deleted === PURGED_AT_ONCE && !signal.aborted; )
+        deleted = await deleteSome(database, before);
   }
 
   return {

@@ -246,3 +246,17 @@ export async function deleteOldArrivals(
   );
   return Math.max(deliveries.rowCount, unclaimed.rowCount, messages.rowCount);
 }
+
+/** Bodies past their time that nothing could be made of, which are few: no index leads to them. */
+export async function deleteOldProblems(
+  db: Queryable,
+  { deliveries, limit }: { deliveries: Date; limit: number },
+): Promise<number> {
+  const { rowCount } = await db.query(
+    `delete from inbound_deliveries where (platform, delivery_id) in (
+       select platform, delivery_id from inbound_deliveries
+       where processed_at < $1 and problem is not null limit $2)`,
+    [deliveries, limit],
+  );
+  return rowCount;
+}
