@@ -106,7 +106,7 @@ async function addParts(base: Base, options: ToolhubDependencies): Promise<Part[
   const invoices = addInvoices(base, { definitions, accounts, emitEvent });
   const inbound = await addInbound(base, { accounts, platforms, emitEvent });
   addAdmin(base, { accounts, billing: tools.billing });
-  const withData = [accounts, platforms, tools, webhooks, invoices];
+  const withData = [accounts, platforms, tools, webhooks, invoices, inbound];
   registerExportRoutes(accounts.routes, {
     sections: withData.flatMap(({ exports = [] }) => exports),
     ...{ access: accounts.access, now: base.now },

@@ -261,6 +261,7 @@ test('[TH-11.31] the file of everything has what is Ada’s and no secret, and i
       invoices: [{ id: owned.invoices }],
       approvals: [{ id: owned.approvals }],
       billing_details: { company: null },
+      ...{ whatsapp_messages: [], whatsapp_contacts: [], telegram_messages: [], inbound_messages: [] },
       cut_off: [],
     },
   });

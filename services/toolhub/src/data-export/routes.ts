@@ -38,7 +38,7 @@ export function registerExportRoutes(
         tags: ['Account'],
         summary: 'Everything of the account in one file',
         description:
-          'Profile, connections, tokens, usage, invoices, webhooks, the log and the rest, without any secret. Lists end after 100,000 rows; `cut_off` names those that did.',
+          'Profile, connections, tokens, usage, invoices, webhooks, received messages, the log and the rest, without any secret. Lists end after 100,000 rows; `cut_off` names those that did.',
         produces: {
           type: 'application/json',
           description: 'The file.',

@@ -1,7 +1,9 @@
+import { tableSection } from '../data-export/table-section.ts';
 import type { EmitEvent } from '../events/event.ts';
 import { discordApp } from '../inbound/apps/discord.ts';
 import { createInboundApps } from '../inbound/apps/service.ts';
 import { slackApp } from '../inbound/apps/slack.ts';
+import { RECEIVED_TABLES } from '../inbound/exported.ts';
 import { registerInboundRoutes } from '../inbound/routes.ts';
 import { createInboundService } from '../inbound/service.ts';
 import { createTelegramPolling } from '../inbound/telegram-polling.ts';
@@ -43,6 +45,7 @@ export async function addInbound(
   return {
     handlers: jobs.flatMap(({ handlers }) => handlers),
     cron: jobs.flatMap(({ cron }) => cron),
+    exports: RECEIVED_TABLES.map((table) => tableSection(database, table)),
     close: () => Promise.resolve(),
   };
 }

@@ -1,4 +1,5 @@
 import type { Queryable } from '@libs/db';
+import type { ExportedTable } from '../../data-export/table-section.ts';
 import type { ClaimInput } from '../connector.ts';
 import { botIdOf, type TelegramContext, type TelegramCredential } from './api.ts';
 import { lookAfterBots } from './looks.ts';
@@ -8,6 +9,13 @@ import { knownWay, settleWebhook, type Way } from './webhook.ts';
 import { doubtWebhook, leaveWebhooks } from './webhook-store.ts';
 
 const LOOK_AGAIN_MS = 1_000;
+
+/** The customer's file of everything shows these. */
+export const EXPORTED_MESSAGES: ExportedTable = {
+  table: 'telegram_messages',
+  key: { bot_id: 'bigint', chat_id: 'bigint', message_id: 'bigint' },
+  columns: ['sent_at', 'payload as message'],
+};
 
 /** Sees to it that the bot's messages come here, brings those that have to be asked for, and tells of all. */
 export async function collectAndTell(
