@@ -103,6 +103,7 @@ export function registerEventRoutes(
         lastEventId: typeof lastEventId === 'string' && lastEventId !== '' ? lastEventId : null,
         stillAllowed: () => stillAllowed(request),
         hungUp: hungUp.signal,
+        hangUp: () => reply.raw.destroy(),
       });
       return reply
         .type('text/event-stream; charset=utf-8')

@@ -21,6 +21,8 @@ const LOOK_MS = 150;
 const HEARTBEAT_MS = 15_000;
 const KEY_CHECK_MS = 500;
 const RETRY_MS = 1_000;
+/** Who takes nothing for so long has stopped to read, and can come back by `Last-Event-ID`. */
+const UNTAKEN_MAX_MS = 5 * 60_000;
 
 export interface EventStreamsDependencies {
   databases: ByMode<Database>;
@@ -28,6 +30,7 @@ export interface EventStreamsDependencies {
   onError: (error: unknown) => void;
   /** Ends all streams: the process stops. */
   ending: AbortSignal;
+  untakenMaxMs?: number;
 }
 
 export interface OpenStream {
@@ -38,11 +41,15 @@ export interface OpenStream {
   stillAllowed: () => Promise<boolean>;
   /** Aborted when the caller hung up. */
   hungUp: AbortSignal;
+  /** Ends the answer of a caller who reads no longer. */
+  hangUp: () => void;
 }
 
 interface Listener {
   tenantId: string;
   place: StreamPlace;
+  /** One that is telling asks by itself what comes next; what it has not told yet is no news for the others. */
+  isWaiting: boolean;
   wake(): void;
 }
 
@@ -58,11 +65,16 @@ export function createEventStreams(deps: EventStreamsDependencies) {
    * itself, so that live streams never wait for the connections of test mode.
    */
   async function look(mode: Mode): Promise<void> {
-    const waiting = [...listeners[mode]];
-    if (waiting.length === 0) {
+    if (listeners[mode].size === 0) {
       looking.delete(mode);
       return;
     }
+    const waiting = [...listeners[mode]].filter(({ isWaiting }) => isWaiting);
+    if (waiting.length > 0) await wakeMoved(mode, waiting);
+    lookLater(mode);
+  }
+
+  async function wakeMoved(mode: Mode, waiting: readonly Listener[]): Promise<void> {
     try {
       const places = new Map(waiting.map(({ tenantId, place }) => [tenantId, place]));
       for (const { tenantId, place } of waiting) {
@@ -73,7 +85,6 @@ export function createEventStreams(deps: EventStreamsDependencies) {
     } catch (error) {
       deps.onError(error);
     }
-    lookLater(mode);
   }
 
   function lookLater(mode: Mode): void {
@@ -119,7 +130,7 @@ export function createEventStreams(deps: EventStreamsDependencies) {
     const { tenant } = stream.caller;
     const database = deps.databases[tenant.mode];
     const ended = AbortSignal.any([stream.hungUp, deps.ending]);
-    const listener: Listener = { tenantId: tenant.id, place: begin, wake: () => {} };
+    const listener: Listener = { tenantId: tenant.id, place: begin, isWaiting: false, wake: () => {} };
     try {
       listen(tenant.mode, listener);
       ended.addEventListener('abort', () => listener.wake(), { once: true });
@@ -140,11 +151,13 @@ export function createEventStreams(deps: EventStreamsDependencies) {
           silentSince = performance.now();
           yield ': heartbeat\n\n';
         }
+        listener.isWaiting = true;
         hasNews = await new Promise<boolean>((resolve) => {
           setTimeout(resolve, KEY_CHECK_MS, false).unref();
           listener.wake = () => resolve(true);
           if (ended.aborted) resolve(false);
         });
+        listener.isWaiting = false;
       }
     } finally {
       listeners[tenant.mode].delete(listener);
@@ -160,7 +173,8 @@ export function createEventStreams(deps: EventStreamsDependencies) {
       if (stream.hungUp.aborted) leave();
       else stream.hungUp.addEventListener('abort', leave, { once: true });
       try {
-        return tell(stream, await beginAt(stream), leave);
+        const told = tell(stream, await beginAt(stream), leave);
+        return hangUpUntaken(told, stream.hangUp, deps.untakenMaxMs ?? UNTAKEN_MAX_MS);
       } catch (error) {
         leave();
         throw error;
@@ -170,6 +184,22 @@ export function createEventStreams(deps: EventStreamsDependencies) {
 }
 
 export type EventStreams = ReturnType<typeof createEventStreams>;
+
+/** What waits to be taken cannot end by itself. */
+async function* hangUpUntaken(
+  messages: AsyncGenerator<string>,
+  hangUp: () => void,
+  afterMs: number,
+): AsyncGenerator<string> {
+  for await (const message of messages) {
+    const untaken = setTimeout(hangUp, afterMs).unref();
+    try {
+      yield message;
+    } finally {
+      clearTimeout(untaken);
+    }
+  }
+}
 
 /** How many there are of each; those of which there are none are forgotten. */
 function createCounts() {
