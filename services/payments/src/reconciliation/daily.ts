@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '@libs/db';
 import { attemptAll } from '@libs/jobs';
-import { fromNewYork, toNewYork } from '../clock/new-york.ts';
+import { addDays, fromNewYork, toNewYork } from '../clock/new-york.ts';
 import type { RailLog } from '../rails/alert.ts';
 import type { RailId } from '../rails/rail-ids.ts';
 import type { Mode } from '../tenant.ts';
 import { compareOneDay, type DayComparison } from './comparison.ts';
-import { daysStillChanging } from './days.ts';
+import { daysBetween, daysStillChanging } from './days.ts';
 import {
   countOpenDifferences,
   findDaysWithDifferences,
@@ -96,20 +96,25 @@ async function tellOfStanding(
   else log.warn({ ...standing }, 'books still differ');
 }
 
-/** Days before the recent ones on which something stands, an outcome is missing, or an answer has come since the last run. */
+/**
+ * Days before the recent ones on which something stands, an outcome is missing, or an answer has come since the last run,
+ * and those that no run has looked at, where the last one is long ago.
+ */
 async function olderDays(
   { database, log }: DailyLookDependencies,
   { rail, mode }: Books,
   before: DayQuery['day'],
 ): Promise<DayQuery['day'][]> {
   const asked = { rail: rail.id, mode, before, limit: OTHER_DAYS_MAX };
-  const lastRun = (await findLastRun(database, asked)) ?? fromNewYork(before, '00:00');
-  const since = new Date(lastRun.getTime() - OVERLAP_MS);
+  const lastRun = await findLastRun(database, asked);
+  const since = new Date((lastRun ?? fromNewYork(before, '00:00')).getTime() - OVERLAP_MS);
+  const firstMissed = lastRun === null ? before : addDays(toNewYork(lastRun).date, -1);
   const lists = await database.transaction(
     async (tx) => [
       await findDaysWithDifferences(tx, asked),
       await findUnfinishedDays(tx, asked),
       await rail.books.answeredDays(tx, { mode, since, before, limit: OTHER_DAYS_MAX }),
+      daysBetween(firstMissed, before, OTHER_DAYS_MAX),
     ],
     { readOnly: true, report: true },
   );

@@ -17,3 +17,11 @@ export function daysStillChanging(today: CivilDate): CivilDate[] {
   }
   return days;
 }
+
+/** The days from `first` to the one before `end`, the earliest first; where there are more than `max`, the latest. */
+export function daysBetween(first: CivilDate, end: CivilDate, max: number): CivilDate[] {
+  const days: CivilDate[] = [];
+  for (let day = addDays(end, -1); day >= first && days.length < max; day = addDays(day, -1))
+    days.unshift(day);
+  return days;
+}

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { addDays, fromNewYork } from '../../clock/new-york.ts';
 import { createHouse, type House } from '../../rails/ach/test/house.ts';
 import { reconcile } from '../comparison.ts';
+import { daysStillChanging } from '../days.ts';
 import { findDaysWithDifferences, saveSeenDifferences } from '../differences-store.ts';
 import type { AnsweredQuery, Difference, RailBooks } from '../reconciliation.ts';
 import { findUnfinishedDays } from '../store.ts';
@@ -215,4 +216,44 @@ test('what the ledger posted at midnight belongs to the day that begins', async 
   };
   expect(await postedOn(DAY)).toEqual({ count: 1, amount: 3_00 });
   expect(await postedOn(addDays(DAY, -1))).toEqual({ count: 0, amount: 0 });
+});
+
+test('after weeks in which the books could not be read, every day since the last look is compared', async () => {
+  let looked: string[] = [];
+  let isReadable = true;
+  const daily = dailyWith(
+    booksOf(({ day, mode }) => {
+      if (!isReadable) throw new Error('the books cannot be read');
+      if (mode === 'live') looked.push(day);
+      return mode === 'live' && day === '2083-10-08' ? [differenceOf('in between')] : [];
+    }),
+  );
+  await daily.runAt(morningOf(NEXT));
+  isReadable = false;
+  await expect(daily.runAt(morningOf('2083-10-07'))).rejects.toThrow('parts of the job failed');
+  isReadable = true;
+  looked = [];
+  expect(await daily.runAt(morningOf('2083-10-29'))).toContain('books differ');
+  expect(await daily.stored()).toMatchObject([{ mode: 'live', day: '2083-10-08', reference: 'in between' }]);
+  const since = Array.from({ length: 24 }, (_, index) => addDays(DAY, index));
+  expect([...new Set(looked)].sort()).toEqual(since);
+  looked = [];
+  await daily.runAt(morningOf('2083-10-30'));
+  expect(looked).not.toContain('2083-10-10');
+});
+
+test('after years without a look no more than 400 days beside the last ones are compared, and the log says so', async () => {
+  const looked = new Set<string>();
+  const daily = dailyWith(
+    booksOf(({ day, mode }) => {
+      if (mode === 'live') looked.add(day);
+      return [];
+    }),
+  );
+  await daily.runAt(morningOf(NEXT));
+  looked.clear();
+  expect(await daily.runAt(morningOf('2085-10-05'))).toContain('more old days wait than one run looks at');
+  const count = 400 + daysStillChanging('2085-10-05').length;
+  const newest = Array.from({ length: count }, (_, back) => addDays('2085-10-04', -back));
+  expect([...looked].sort()).toEqual(newest.reverse());
 });
