@@ -356,6 +356,29 @@ describe('lists', () => {
     expect(await dispatcher.sweep()).toBe(1);
     expect((await list()).map((delivery) => delivery.eventId)).toEqual([eventId]);
   });
+
+  it('keep what arrived by a late retry for its whole time, though its part goes', async () => {
+    const ref = await failing('/late');
+    const rules = { ...RULES, retryDelaysMs: [] };
+    const dispatcher = await start({ rules, keepDeliveredMs: 30 * DAY_MS });
+    const [eventId] = await shop.emit(ref, 1);
+    const { id } = await settled(eventId);
+    await shop.database.query(`update ${SCHEMA}.deliveries set expires_at = '2200-01-01'`);
+    receiver.on('/late', (_request, response) => response.end());
+    shiftMs = 40 * DAY_MS;
+    await shop.database.transaction((tx) => shop.queue.retry(tx, { tenantId: TENANT, id }));
+    expect((await settled(eventId)).status).toBe('delivered');
+    const parts = () =>
+      shop.database.query(`select tableoid::regclass::text as part from ${SCHEMA}.deliveries`);
+    const { rows: before } = await parts();
+    shiftMs = 69 * DAY_MS;
+    await dispatcher.sweep();
+    expect((await list()).map((delivery) => delivery.eventId)).toEqual([eventId]);
+    expect((await parts()).rows).not.toEqual(before);
+    shiftMs = 71 * DAY_MS;
+    await dispatcher.sweep();
+    expect(await list()).toEqual([]);
+  });
 });
 
 it('an endpoint can be deleted while a failure of it is being written down', async () => {

@@ -185,17 +185,14 @@ where q.tenant_id = given.tenant_id and q.id = given.id and q.due_at < $3`,
      */
     async expire(at: Date, keepDeliveredMs: number | undefined): Promise<number> {
       const dead = await deleteInSteps('deliveries', 'expires_at <= $1', at);
-      const keptDays = keepDeliveredMs === undefined ? Number.POSITIVE_INFINITY : keepDeliveredMs / DAY_MS;
-      const parts = await renewParts(
-        database,
-        {
-          ...{ name: `${schema}.deliveries`, borders: idBorders('dlv'), daysPerPart: DAYS_PER_PART },
-          ...{ keptDays: keptDays + DELIVERED_LATE_DAYS, outliving: "status <> 'delivered'" },
-        },
-        at,
-      );
-      if (keepDeliveredMs === undefined) return dead + parts;
+      const divided = { name: `${schema}.deliveries`, borders: idBorders('dlv'), daysPerPart: DAYS_PER_PART };
+      if (keepDeliveredMs === undefined)
+        return dead + (await renewParts(database, { ...divided, keptDays: Number.POSITIVE_INFINITY }, at));
       const before = new Date(at.getTime() - keepDeliveredMs);
+      const keptDays = keepDeliveredMs / DAY_MS + DELIVERED_LATE_DAYS;
+      // What somebody tried again after weeks arrived long after the others of its part.
+      const outliving = `status <> 'delivered' or finished_at >= '${before.toISOString()}'`;
+      const parts = await renewParts(database, { ...divided, keptDays, outliving }, at);
       const isOld = "status = 'delivered' and finished_at < $1";
       return dead + parts + (await deleteInSteps('deliveries_default', isOld, before));
     },
