@@ -1,5 +1,5 @@
 import { EXPORTED_MESSAGES } from '../connectors/telegram/inbound.ts';
-import type { ExportedTable } from '../data-export/table-section.ts';
+import type { ExportedTable } from '../data-export/exported-table.ts';
 
 /** What was received for a customer, and what became of messages that were sent. */
 export const RECEIVED_TABLES: readonly ExportedTable[] = [

@@ -1,5 +1,5 @@
 import type { Queryable } from '@libs/db';
-import type { ExportedTable } from '../../data-export/table-section.ts';
+import type { ExportedTable } from '../../data-export/exported-table.ts';
 import type { ClaimInput } from '../connector.ts';
 import { botIdOf, type TelegramContext, type TelegramCredential } from './api.ts';
 import { lookAfterBots } from './looks.ts';

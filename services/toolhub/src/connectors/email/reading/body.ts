@@ -11,7 +11,7 @@ const BODY_CHUNK_BYTES = 128 * 1024;
 
 export type BodyFormat = 'full' | 'text' | 'html';
 
-export interface Body {
+interface MailBody {
   text: PlainText | null;
   html: PlainText | null;
 }
@@ -19,11 +19,11 @@ export interface Body {
 type ReadParts = ReadonlyMap<LeafPart, PlainText>;
 
 /** Every part belongs to both bodies, in their order; of those that say the same, each body has its own (RFC 8621 4.1.4). */
-export async function readBody(
+export async function readMailBody(
   client: ImapFlow,
   uid: number,
   { tree, format }: { tree: MimeTree; format: BodyFormat },
-): Promise<Body> {
+): Promise<MailBody> {
   const html = await readParts(client, uid, { parts: tree.html, tree });
   const plainParts = tree.sections.flatMap((section) => plainWanted(section, { tree, format }));
   const plain = await readParts(client, uid, { parts: plainParts, tree });

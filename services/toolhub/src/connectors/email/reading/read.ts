@@ -8,7 +8,7 @@ import { mendHeaders } from '../mime/eight-bit-headers.ts';
 import { type Attachment, decodedBytes, type Message, readHead } from '../mime/message.ts';
 import { type LeafPart, type MimeTree, readMimeTree } from '../mime/mime-tree.ts';
 import { keyOf, readWindow } from '../mime/part-reader.ts';
-import { type BodyFormat, readBody } from './body.ts';
+import { type BodyFormat, readMailBody } from './body.ts';
 
 const ATTACHMENT_CHUNK_BYTES = 512 * 1024;
 /** Beyond this no attachment is followed: mail servers take messages of 25 to 150 MB. */
@@ -29,7 +29,7 @@ export function getMessage(
   return pool.use(context, async (client) => {
     await openFolder(client, args.folder, { readOnly: true });
     const { fetched, tree } = await fetchStructure(client, args);
-    const { text, html } = await readBody(client, args.uid, { tree, format: args.format ?? 'full' });
+    const { text, html } = await readMailBody(client, args.uid, { tree, format: args.format ?? 'full' });
     return {
       ...readHead(fetched, args.folder),
       text: text?.value ?? null,
