@@ -37,6 +37,8 @@ describe('the fact sheet of e-mail', () => {
       'IMAP: answers to a command for one folder': IMAP_LIMITS.singleItems,
       'IMAP: answers to another command': IMAP_LIMITS.otherItems,
       'IMAP: nesting of lists': IMAP_LIMITS.nesting,
+      'IMAP: bytes of a word without quotes': IMAP_LIMITS.wordBytes,
+      'IMAP: the same where a folder is named': IMAP_LIMITS.pathBytes,
       'SMTP: bytes of a line': SMTP_LIMITS.lineBytes,
       'SMTP: bytes of a connection': SMTP_LIMITS.bytes,
       'connections of all customers': SHARE_LIMITS.total,

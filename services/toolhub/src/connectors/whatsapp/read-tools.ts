@@ -10,7 +10,7 @@ import { listConversations, listMessages, type NumberKey } from './store.ts';
 /** WhatsApp gives no history: these read what came in while the number was connected. */
 export const PHONE_NUMBER = '^\\+?[0-9]{5,20}$';
 /** Whatever names a sender: a phone number, or the id of somebody who shows none (`US.1349…`). */
-const CONTACT = '^[!-~]{1,512}$';
+const CONTACT = '^(\\+?[0-9]{5,20}|[A-Z]{2}\\.[A-Za-z0-9]{1,128})$';
 
 const since = Type.Optional(moment('Only from this moment on.'));
 const conversationCursor = Type.Object({

@@ -252,10 +252,10 @@ describe('fetching', () => {
     let now = Date.now();
     const line = connect({ now: () => new Date(now), settleMs: 10_000, brokenOffMs: undefined });
     const names = async () => (await line.collect(new Date())).files.map(({ name }) => name);
-    now += 14 * 60_000;
+    now += 20_000;
     expect(await names()).toEqual(['whole.ach']);
     expect(alerts).toEqual([]);
-    now += 2 * 60_000;
+    now += 20_000;
     expect(await names()).toEqual(['half.ach', 'whole.ach']);
     expect(alerts).toEqual([{ alert: 'ach_file_broken_off', rail: 'ach', file: 'half.ach', size: 650 }]);
   });
