@@ -2,26 +2,16 @@
 import { getEventListeners } from 'node:events';
 import { afterEach, expect, test } from 'vitest';
 import { Payments } from '../src/index.ts';
-import {
-  type Answer,
-  json,
-  problem,
-  type ScriptedServer,
-  startScriptedServer,
-  text,
-} from './scripted-server.ts';
+import { type Answer, json, problem, scriptedServer, text } from './scripted-server.ts';
 
-const servers: ScriptedServer[] = [];
 /** An answer that nobody holds is hung up on by the garbage collector, sooner or later. */
 const held: Response[] = [];
 afterEach(async () => {
   held.length = 0;
-  for (const server of servers.splice(0)) await server.close();
 });
 
 async function serve(...answers: [Answer, ...Answer[]]) {
-  const server = await startScriptedServer(...answers);
-  servers.push(server);
+  const server = await scriptedServer(...answers);
   return new Payments({
     apiKey: 'sk_test_x',
     baseUrl: server.url,

@@ -1,14 +1,9 @@
 // Lists of the command line that are longer than a page.
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { runCommand } from './run-command.ts';
-import { json, type ScriptedServer, startScriptedServer } from './scripted-server.ts';
-
-const servers: ScriptedServer[] = [];
-afterEach(async () => {
-  for (const server of servers.splice(0)) await server.close();
-});
+import { json, scriptedServer } from './scripted-server.ts';
 
 const side = { payment_method_id: 'pm_a' };
 const payment = (number: number) => ({
@@ -22,7 +17,7 @@ const payment = (number: number) => ({
 
 /** Lists so many payments, the newest being the one with the highest number, in pages as they are asked for. */
 async function serve(count: number) {
-  const server = await startScriptedServer((request, response) => {
+  const server = await scriptedServer((request, response) => {
     const query = new URL(request.path, 'http://x').searchParams;
     const from = Number(query.get('cursor') ?? count);
     const size = Math.min(Number(query.get('limit')), from);
@@ -30,7 +25,6 @@ async function serve(count: number) {
     const next_cursor = from > size ? String(from - size) : null;
     json(200, { object: 'list', data, next_cursor })(request, response);
   });
-  servers.push(server);
   const XDG_CONFIG_HOME = join(tmpdir(), 'no-payments-config');
   return { env: { XDG_CONFIG_HOME, PAYMENTS_API_KEY: 'sk_test_x', PAYMENTS_API_URL: server.url } };
 }

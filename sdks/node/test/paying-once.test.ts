@@ -1,25 +1,12 @@
 // The command line where answers are lost: who repeats a command must be able to do so without paying twice.
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { runCommand } from './run-command.ts';
-import {
-  type Answer,
-  json,
-  problem,
-  type ScriptedServer,
-  startScriptedServer,
-  text,
-} from './scripted-server.ts';
-
-const servers: ScriptedServer[] = [];
-afterEach(async () => {
-  for (const server of servers.splice(0)) await server.close();
-});
+import { type Answer, json, problem, scriptedServer, text } from './scripted-server.ts';
 
 async function serve(...answers: [Answer, ...Answer[]]) {
-  const server = await startScriptedServer(...answers);
-  servers.push(server);
+  const server = await scriptedServer(...answers);
   const XDG_CONFIG_HOME = join(tmpdir(), 'no-payments-config');
   const env = { XDG_CONFIG_HOME, PAYMENTS_API_KEY: 'sk_test_x', PAYMENTS_API_URL: server.url };
   return { env, seen: server.seen };

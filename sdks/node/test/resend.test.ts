@@ -1,17 +1,11 @@
 // `payments events resend` with several endpoints, of which one does not take the event.
 import { Readable } from 'node:stream';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { run } from '../src/cli/run.ts';
-import { type Answer, json, problem, type ScriptedServer, startScriptedServer } from './scripted-server.ts';
-
-const servers: ScriptedServer[] = [];
-afterEach(async () => {
-  for (const server of servers.splice(0)) await server.close();
-});
+import { type Answer, json, problem, scriptedServer } from './scripted-server.ts';
 
 async function resend(answers: Answer[], ...options: string[]) {
-  const server = await startScriptedServer(json(200, { id: 'evt_1' }), ...answers);
-  servers.push(server);
+  const server = await scriptedServer(json(200, { id: 'evt_1' }), ...answers);
   const out: string[] = [];
   const err: string[] = [];
   const code = await run(['events', 'resend', 'evt_1', ...options], {

@@ -1,16 +1,10 @@
 // An event stream whose last event the server no longer takes: too old, or gone with a reset.
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { InvalidRequestError, Payments } from '../src/index.ts';
-import { type Answer, json, problem, type ScriptedServer, startScriptedServer } from './scripted-server.ts';
-
-const servers: ScriptedServer[] = [];
-afterEach(async () => {
-  for (const server of servers.splice(0)) await server.close();
-});
+import { type Answer, json, problem, type ScriptedServer, scriptedServer } from './scripted-server.ts';
 
 async function serve(...answers: [Answer, ...Answer[]]) {
-  const server = await startScriptedServer(...answers);
-  servers.push(server);
+  const server = await scriptedServer(...answers);
   return { server, client: new Payments({ apiKey: 'sk_test_x', baseUrl: server.url }) };
 }
 

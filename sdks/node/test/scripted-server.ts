@@ -1,6 +1,7 @@
 // A server that answers as it is told, for what the real service never does.
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { onTestFinished } from 'vitest';
 
 export interface SeenRequest {
   method: string;
@@ -36,6 +37,13 @@ export async function startScriptedServer(...answers: [Answer, ...Answer[]]): Pr
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+/** For the test that starts it. */
+export async function scriptedServer(...answers: [Answer, ...Answer[]]): Promise<ScriptedServer> {
+  const server = await startScriptedServer(...answers);
+  onTestFinished(() => server.close());
+  return server;
 }
 
 export function json(status: number, body: unknown, headers: Record<string, string> = {}): Answer {

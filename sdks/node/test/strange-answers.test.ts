@@ -1,16 +1,10 @@
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { ConnectionFailedError, Payments, ServerError } from '../src/index.ts';
 import { body, failure } from './failing-calls.ts';
-import { type Answer, json, problem, type ScriptedServer, startScriptedServer } from './scripted-server.ts';
-
-const servers: ScriptedServer[] = [];
-afterEach(async () => {
-  for (const server of servers.splice(0)) await server.close();
-});
+import { type Answer, json, problem, scriptedServer } from './scripted-server.ts';
 
 async function serve(...answers: [Answer, ...Answer[]]) {
-  const server = await startScriptedServer(...answers);
-  servers.push(server);
+  const server = await scriptedServer(...answers);
   const client = new Payments({ apiKey: 'sk_test_x', baseUrl: server.url, maxRetries: 0 });
   return { client, seen: server.seen };
 }

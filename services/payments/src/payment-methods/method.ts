@@ -33,13 +33,6 @@ export interface MethodKey {
   id: string;
 }
 
-/** Whoever writes several does so in this order: each may raise its tenant's version, and two must not wait for each other. */
-export function compareMethodKeys(a: MethodKey, b: MethodKey): number {
-  if (a.tenantId !== b.tenantId) return a.tenantId < b.tenantId ? -1 : 1;
-  if (a.id === b.id) return 0;
-  return a.id < b.id ? -1 : 1;
-}
-
 /** What a balance holds, in minor units. */
 export interface BalanceView {
   currency: string;

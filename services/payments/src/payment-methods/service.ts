@@ -8,14 +8,13 @@ import { lockForChange, openLedgerBalance } from '../ledger/service.ts';
 import type { PaymentReading } from '../payments/reading.ts';
 import { RAIL_IDS } from '../rails/rail-ids.ts';
 import type { ByMode, Tenant } from '../tenant.ts';
-import { parseTenantId } from '../tenant.ts';
+import { compareTenantKeys, parseTenantId } from '../tenant.ts';
 import { createAccountVault } from './account-vault.ts';
 import type { Directory } from './directory.ts';
 import {
   BALANCE_CURRENCY,
   type BalanceView,
   type BankAccount,
-  compareMethodKeys,
   emptyBalance,
   type MethodCorrection,
   type MethodFilter,
@@ -157,7 +156,7 @@ export function createPaymentMethods(deps: PaymentMethodsDependencies) {
      */
     async reopen(tx: Queryable, keys: readonly MethodKey[], atOf: (key: MethodKey) => Date): Promise<void> {
       const deleted = (await findMethods(tx, keys)).filter(({ deletedAt }) => deletedAt !== null);
-      for (const key of deleted.sort(compareMethodKeys)) {
+      for (const key of deleted.sort(compareTenantKeys)) {
         const at = atOf(key);
         if (!(await reopenWithMoney(tx, key, at))) continue;
         const view = await findView(tx, key);
@@ -198,7 +197,7 @@ export function createPaymentMethods(deps: PaymentMethodsDependencies) {
      * asks, so that two who store the same new ones never wait for each other.
      */
     async insert(tx: Queryable, unordered: readonly PaymentMethod[]): Promise<PaymentsEvent[]> {
-      const methods = unordered.toSorted(compareMethodKeys);
+      const methods = unordered.toSorted(compareTenantKeys);
       const added = await insertMethods(
         tx,
         methods.map((method) => ({ method, sortId: newId('pm') })),

@@ -8,6 +8,7 @@ import {
 } from '@libs/db';
 import { idBorder } from '@libs/seal';
 import { cameBack } from '../came-back-store.ts';
+import { compareTenantKeys } from '../tenant.ts';
 import type { ChangedPayment } from './changed-payment.ts';
 import { type ApiPayment, fromDocument, type Payment } from './payment.ts';
 import { undoneRefunds } from './refund.ts';
@@ -60,7 +61,12 @@ export async function findPayment(db: Queryable, key: PaymentKey): Promise<Payme
  * each of them a look-up by key, whatever the planner thinks of a table that was small when it was asked.
  */
 export async function lockPayments(tx: Queryable, keys: readonly PaymentKey[]): Promise<Payment[]> {
-  const rows = await queryByTenant<PaymentRow, PaymentKey>(tx, LOCK, keys.toSorted(compareKeys), keyColumns);
+  const rows = await queryByTenant<PaymentRow, PaymentKey>(
+    tx,
+    LOCK,
+    keys.toSorted(compareTenantKeys),
+    keyColumns,
+  );
   return rows.map(fromRow);
 }
 
@@ -73,12 +79,6 @@ const LOCK = tenantStatement(
 
 function keyColumns(keys: readonly PaymentKey[]): Buffer[] {
   return [textArray(keys.map((key) => key.tenantId)), textArray(keys.map((key) => key.id))];
-}
-
-function compareKeys(a: PaymentKey, b: PaymentKey): number {
-  if (a.tenantId !== b.tenantId) return a.tenantId < b.tenantId ? -1 : 1;
-  if (a.id === b.id) return 0;
-  return a.id < b.id ? -1 : 1;
 }
 
 /** What refunds that did not fail take back of payments, by tenant and id. */

@@ -35,7 +35,6 @@ test.each([
   'PT1.5H,5S',
   'P1DT',
   'p1d',
-  `P${'9'.repeat(100)}D`,
 ])('%s is no duration', (text) => {
   expect(addDuration(from, text)).toBeNull();
 });

@@ -1,6 +1,7 @@
 import type { Queryable } from '@libs/db';
-import { compareMethodKeys, type MethodCorrection } from '../../../payment-methods/method.ts';
+import type { MethodCorrection } from '../../../payment-methods/method.ts';
 import type { Payment } from '../../../payments/payment.ts';
+import { compareTenantKeys } from '../../../tenant.ts';
 import type { Correction } from '../codes/codes.ts';
 import { methodIdOf } from '../entries/entry.ts';
 import { paymentOf } from '../entries/payments.ts';
@@ -31,7 +32,7 @@ export async function correctMethods(
       const id = methodIdOf(paymentOf(payments, entry), entry.leg);
       return { key: { tenantId: entry.tenantId, id }, correction: toMethodCorrection(answer.correction) };
     })
-    .toSorted((a, b) => compareMethodKeys(a.key, b.key));
+    .toSorted((a, b) => compareTenantKeys(a.key, b.key));
   if (corrections.length === 0) return;
   const stamp = await timeOf(context, tx, scope);
   for (const { key, correction } of corrections) {
