@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Client, createTestApp, sendRaw, startTestApp } from '../test/test-app.ts';
-import type { App } from './index.ts';
+import { type App, sendParts } from './index.ts';
 
 let app: App;
 let client: Client;
@@ -46,6 +46,29 @@ describe('routes', () => {
     const answer = await client.send('/v1/things', { method: 'HEAD' });
     expect(answer.status).toBe(200);
     expect(answer.text).toBe('');
+  });
+
+  test('HEAD makes nothing of what is made while it is sent', async () => {
+    const other = await createTestApp();
+    let made = 0;
+    other.get('/parts', (_request, reply) =>
+      sendParts(
+        reply.type('text/plain'),
+        (async function* () {
+          for (; made < 3; made += 1) yield 'part';
+        })(),
+      ),
+    );
+    const head = await other.inject({ method: 'HEAD', url: '/parts' });
+    await setImmediate();
+    expect([head.statusCode, head.headers['content-type'], head.body, made]).toEqual([
+      200,
+      'text/plain',
+      '',
+      0,
+    ]);
+    expect((await other.inject('/parts')).body).toBe('partpartpart');
+    await other.close();
   });
 
   test('a registered error becomes its problem; extras cannot overwrite standard members', async () => {

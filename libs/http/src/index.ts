@@ -54,3 +54,4 @@ export {
   type RouteRules,
   type Routes,
 } from './routes.ts';
+export { sendParts } from './send-parts.ts';

@@ -217,6 +217,12 @@ test('whatever goes wrong is one line with an exit code of its own, without a st
     [await inProcess(['get', 'pay_1'], { env: { PAYMENTS_API_KEY: `${KEY} x` } }), 3, /payments login/],
     [await inProcess(['get', 'pay_1'], { env: { PAYMENTS_API_URL: 'nowhere' } }), 2, /baseUrl is not a URL/],
     [await inProcess(['listen'], { env: { PAYMENTS_API_KEY: 'sk_live_the_secret' } }), 3, /takes a test key/],
+    [await inProcess(['listen', '--events', 'payment.complete'], { env }), 2, /no type "payment.complete"/],
+    [
+      await inProcess(['listen', '--events', 'payment.failed, '], { env }),
+      2,
+      /no type ""; there are payment/,
+    ],
     [await inProcess(['get'], { env }), 2, /It is: payments get <payment>/],
     [await inProcess(['get', 'a', 'b'], { env }), 2, /It is:/],
     [await inProcess(['frobnicate'], { env }), 2, /There is no command/],

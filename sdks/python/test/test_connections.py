@@ -1,13 +1,16 @@
 """Connections in the states that a long-lived process and newer versions of Python bring them into."""
 
+import contextlib
 import fcntl
 import http.client
 import resource
 import socket
+import time
 import unittest
 from unittest import mock
 
 from payments_api import AsyncPayments, NotFoundError
+from payments_api._blocking import Exchange, WireRequest, _is_alive
 from scripted_server import ScriptedServer, as_json, cut, problem, text
 from test_client import KEY, Case, client
 
@@ -48,6 +51,54 @@ class LastAnswers(Case):
         with ScriptedServer(text(200, "id\npay_1\n", "text/csv", connection="close")) as server:
             self.assertEqual(b"".join(client(server).payments.export()), b"id\npay_1\n")
             self.assertEqual(len(server.seen), 1)
+
+
+def byte_by_byte(count):
+    def answer(handler):
+        handler.wfile.write(b"HTTP/1.1 200 OK\r\nx-slow: ")
+        for _ in range(count):
+            handler.wfile.write(b"x")
+            handler.wfile.flush()
+            time.sleep(0.05)
+        handler.close_connection = True
+
+    return answer
+
+
+class SlowBeginnings(Case):
+    """The time of a try is for all of it, also before the first byte of the body."""
+
+    def test_headers_that_come_byte_by_byte_take_no_longer_than_a_try_may(self):
+        with ScriptedServer(byte_by_byte(100)) as server:
+            begun = time.monotonic()
+            self.assertEqual(self.fails(client(server, timeout=0.4).payments.get, "pay_1").code, "timeout")
+            self.assertLess(time.monotonic() - begun, 3)
+
+    def test_the_addresses_of_a_name_share_the_time(self):
+        # Nobody accepts there, and the queue of who waits is full.
+        with socket.socket() as deaf, contextlib.ExitStack() as waiting:
+            deaf.bind(("127.0.0.1", 0))
+            deaf.listen(0)
+            for _ in range(4):
+                caller = waiting.enter_context(socket.socket())
+                caller.setblocking(False)
+                caller.connect_ex(deaf.getsockname())
+            place = (socket.AF_INET, socket.SOCK_STREAM, 0, "", deaf.getsockname())
+            port = deaf.getsockname()[1]
+            with mock.patch.object(socket, "getaddrinfo", return_value=[place] * 4):
+                begun = time.monotonic()
+                self.fails(client(f"http://127.0.0.1:{port}", timeout=1).payments.get, "pay_1")
+                self.assertLess(time.monotonic() - begun, 3)
+
+    def test_a_call_that_is_canceled_when_it_is_over_cuts_nobody_elses_connection(self):
+        with ScriptedServer(as_json(200, {"id": "pay_1"})) as server, client(server) as payments:
+            io = payments._http._io
+            request = WireRequest("GET", f"{server.url}/v1/payments/pay_1", {}, None, 5)
+            first = Exchange(io, request)
+            first.run()
+            kept = io._idle[0]
+            first.cancel()
+            self.assertTrue(_is_alive(kept))
 
 
 class ManyFiles(Case):

@@ -305,3 +305,28 @@ test('[P-7.6] a process that has not heard of a reset yet finds the endpoints an
   }
   expect(outcomes).toEqual(acts.map(([method, path, , status]) => [method, path, status]));
 });
+
+test('[P-7.6] a process that has not heard of a reset yet repeats nothing from before it, and moves the clock of what came after', async () => {
+  const { test: key, id } = await harness.organisation();
+  const pay = () =>
+    harness.call('POST', '/v1/payments', {
+      key,
+      headers: { 'idempotency-key': 'across a reset' },
+      body: {
+        ...{ amount: 2_500, currency: 'USD', rail: 'ach' },
+        source: { payment_method_id: 'pm_alice' },
+        destination: { payment_method_id: 'pm_bob' },
+      },
+    });
+  const before = await pay();
+  await harness.call('POST', '/v1/sandbox/clock', { key, body: { advance: 'PT1S' } });
+  await harness.database.transaction((tx) => raiseTestEpoch(tx, id));
+  const after = await pay();
+  expect([after.status, after.headers.get('idempotent-replayed')]).toEqual([202, null]);
+  expect(after.body.id).not.toBe(before.body.id);
+  await harness.call('POST', '/v1/sandbox/clock', { key, body: { advance: 'P12D' } });
+  const status = async () =>
+    (await harness.database.query('select status from payments where id = $1', [after.body.id])).rows[0]
+      ?.status;
+  await expect.poll(status).toBe('completed');
+});

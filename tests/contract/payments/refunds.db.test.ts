@@ -248,6 +248,16 @@ test('[P-4.32] however many refunds arrive at once over two processes, they neve
   expect((await call('GET', '/v1/ledger/check')).body).toMatchObject({ ok: true });
 });
 
+test('[P-4.32] all that is left is refunded, also when a part of it goes at the same moment', async () => {
+  for (let round = 0; round < 6; round += 1) {
+    const { id } = await paid();
+    const [part, rest] = await Promise.all([refund(id, { amount: 300 }, second), refund(id)]);
+    expect(rest.status, rest.text).toBe(202);
+    // Whoever comes first: either part and rest, or all of it and then nothing.
+    expect([part.status, rest.body.amount]).toEqual(part.status === 202 ? [202, 700] : [422, 1_000]);
+  }
+});
+
 test('[P-4.32] a refund that is sent several times at once takes its part once from what others may have', async () => {
   for (let round = 0; round < 5; round += 1) {
     const [first, other] = [await paid({ amount: 10 }), await paid({ amount: 10 })];

@@ -1,4 +1,4 @@
-import { baseErrors } from '@libs/runtime';
+import { baseErrors, defineErrors } from '@libs/runtime';
 import Type from 'typebox';
 import { expect, test } from 'vitest';
 import { createDocument } from './document.ts';
@@ -66,4 +66,23 @@ test('a code that nobody has defined stops the document', () => {
   const about = { name: 'things', version: '1', publicUrl: 'http://x', typeBase: 'http://x/errors' };
   const options = { ...about, errors: baseErrors };
   expect(() => createDocument([{ ...route, codes: ['no_such_code'] }], options)).toThrow(/no_such_code/);
+});
+
+test('a conflict that ends by itself says when to come again, as what is full does, and one that stays does not', () => {
+  const errors = defineErrors({
+    in_work: { kind: 'conflict', title: 'In work', retryable: true },
+    taken: { kind: 'conflict', title: 'Taken' },
+  });
+  const route = { method: 'GET', url: '/', schema: {}, isRateLimited: false, isKeyed: false, parameters: [] };
+  const about = { name: 'things', version: '1', publicUrl: 'http://x', typeBase: 'http://x/errors' };
+  const headersOf = (code: string) => {
+    const { components } = createDocument([{ ...route, codes: [code] }], { ...about, errors }) as unknown as {
+      components: { responses: Record<string, { headers: object }> };
+    };
+    return Object.keys(components.responses[code === 'taken' ? 'Taken' : 'InWork']?.headers ?? {});
+  };
+  expect([headersOf('in_work'), headersOf('taken')]).toEqual([
+    ['X-Request-Id', 'Retry-After'],
+    ['X-Request-Id'],
+  ]);
 });

@@ -1,4 +1,4 @@
-import { type ErrorCatalogue, type ErrorDefinition, statusByKind } from '@libs/runtime';
+import { type ErrorCatalogue, type ErrorDefinition, isRetryable, statusByKind } from '@libs/runtime';
 import { PROBLEM_TYPE } from '../edge/problem.ts';
 import type { Answer, DocumentSchema, Header, Reference } from './schema.ts';
 
@@ -121,7 +121,7 @@ export class Problems {
     const description = explained.map(({ code, text }) => `\`${code}\`: ${text}`);
     return {
       description: description.length === 1 ? (description[0] as string) : `- ${description.join('\n- ')}`,
-      headers: headersOf(status),
+      headers: headersOf(status, this.#mayComeAgain(status, codes)),
       content: {
         [PROBLEM_TYPE]: {
           schema: {
@@ -142,6 +142,12 @@ export class Problems {
     };
   }
 
+  /** Whether the answer says when to come again: as full or away, or for what another request is still doing. */
+  #mayComeAgain(status: number, codes: readonly string[]): boolean {
+    if (status === 429 || status === 503) return true;
+    return status === 409 && codes.some((code) => isRetryable(this.#definitionOf(code)));
+  }
+
   #example(code: string): Record<string, unknown> {
     const { kind, title, detail } = this.#definitionOf(code);
     return {
@@ -155,11 +161,10 @@ export class Problems {
   }
 }
 
-function headersOf(status: number): Record<string, Reference> {
+function headersOf(status: number, mayComeAgain: boolean): Record<string, Reference> {
   const headers = { 'X-Request-Id': headerReference('RequestId') };
   if (status === 401) return { ...headers, 'WWW-Authenticate': headerReference('Authenticate') };
-  if (status === 429 || status === 503) return { ...headers, 'Retry-After': headerReference('RetryAfter') };
-  return headers;
+  return mayComeAgain ? { ...headers, 'Retry-After': headerReference('RetryAfter') } : headers;
 }
 
 function nameOf(code: string): string {

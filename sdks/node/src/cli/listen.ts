@@ -1,6 +1,7 @@
 import { PaymentsError } from '../errors.ts';
 import type { Event } from '../event-types.ts';
-import { type Command, type Context, LiveKeyError, textValue } from './command.ts';
+import type { EventType } from '../types.ts';
+import { type Command, type Context, LiveKeyError, textValue, UsageError } from './command.ts';
 import { exitCodes } from './exit-codes.ts';
 import { forward, readTarget } from './forward.ts';
 import { eventLine } from './output.ts';
@@ -50,7 +51,31 @@ function readListener(context: Context): Listener {
   const target = given === undefined ? undefined : readTarget(given);
   const name = listenerName([apiKey, baseUrl ?? '', target ?? '']);
   const after = context.values['from-now'] ? undefined : readPosition(context.env, name);
-  return { name, target, types: textValue(context.values, 'events')?.split(','), after };
+  return { name, target, types: readTypes(textValue(context.values, 'events')), after };
+}
+
+const eventTypes: Readonly<Record<EventType, true>> = {
+  'payment.pending': true,
+  'payment.processing': true,
+  'payment.completed': true,
+  'payment.failed': true,
+  'payment.returned': true,
+  'payment.canceled': true,
+  'payment.rerouted': true,
+  'payment.owed': true,
+  'payment_method.created': true,
+  'payment_method.updated': true,
+  'payment_method.deleted': true,
+  'webhook_endpoint.test': true,
+  'webhook_endpoint.disabled': true,
+};
+
+/** A type that is written wrongly would fit no event, and the next listen goes on behind those that were left out. */
+function readTypes(given: string | undefined): string[] | undefined {
+  const types = given?.split(',').map((type) => type.trim());
+  const unknown = types?.find((type) => !Object.hasOwn(eventTypes, type));
+  if (unknown === undefined) return types;
+  throw new UsageError(`--events has no type "${unknown}"; there are ${Object.keys(eventTypes).join(', ')}`);
 }
 
 async function listenOn(context: Context, listener: Listener): Promise<void> {

@@ -60,6 +60,7 @@ class Exchange:
         #: Held here, since a connection lets go of it when the answer is to be its last.
         self._socket: Optional[socket.socket] = None
         self._canceled = False
+        self._is_late = False
         self._was_sent_before = False
         self._deadline = 0.0
 
@@ -72,6 +73,8 @@ class Exchange:
             raise
         # Without it, the connection takes no further request, although nothing is left to read.
         response.close()
+        # From here on it is of whoever takes it next.
+        self._socket = None
         if response.will_close:
             connection.close()
         else:
@@ -95,6 +98,24 @@ class Exchange:
 
     def _begin(self) -> Tuple[_Connection, http.client.HTTPResponse]:
         self._deadline = time.monotonic() + self._request.timeout
+        # A socket's own time-out is for one read, and headers that come byte by byte take as many as they like.
+        bell = threading.Timer(self._request.timeout, self._give_up)
+        bell.daemon = True
+        bell.start()
+        try:
+            return self._try()
+        except Exception:
+            if self._is_late:
+                raise TimeoutError() from None
+            raise
+        finally:
+            bell.cancel()
+
+    def _give_up(self) -> None:
+        self._is_late = True
+        _hang_up(self._socket)
+
+    def _try(self) -> Tuple[_Connection, http.client.HTTPResponse]:
         while True:
             connection, is_used = self._io.take()
             self._socket = connection.sock
@@ -103,7 +124,7 @@ class Exchange:
             except (http.client.RemoteDisconnected, BrokenPipeError, ConnectionResetError):
                 connection.close()
                 # A kept connection that the server has given up meanwhile says nothing about the request.
-                if not is_used or self._canceled:
+                if not is_used or self._canceled or self._is_late:
                     raise
                 self._was_sent_before = True
             except BaseException:
@@ -115,6 +136,8 @@ class Exchange:
             raise CutShort("canceled")
         connection.timeout = self._left()
         if connection.sock is None:
+            # http.client's own way gives each address of a name the whole time.
+            setattr(connection, "_create_connection", self._dial)
             connection.connect()
             if self._canceled:
                 raise CutShort("canceled")
@@ -131,6 +154,25 @@ class Exchange:
                 raise
         raw.settimeout(self._left())
         return connection.getresponse()
+
+    def _dial(self, address: Tuple[str, int], *_: object) -> socket.socket:
+        places = socket.getaddrinfo(address[0], address[1], 0, socket.SOCK_STREAM)
+        failure: OSError = OSError("the name has no address")
+        for index, (family, kind, protocol, _name, place) in enumerate(places):
+            share = self._left() / (len(places) - index)
+            raw = socket.socket(family, kind, protocol)
+            try:
+                raw.settimeout(share)
+                raw.connect(place)
+            except OSError as error:
+                raw.close()
+                failure = error
+                continue
+            raw.settimeout(self._left())
+            # A proxy may be slow before there is a connection of its client.
+            self._socket = raw
+            return raw
+        raise failure
 
     def _read_all(self, response: http.client.HTTPResponse) -> bytes:
         chunks: List[bytes] = []

@@ -1,5 +1,5 @@
 import type { Queryable } from '@libs/db';
-import { parseTenantId } from '../tenant.ts';
+import { parseTenantId, type Tenant } from '../tenant.ts';
 import { clockNow, realClock, type SandboxClock } from './clock.ts';
 import { findClocks, lockClock, saveClock } from './store.ts';
 
@@ -16,7 +16,8 @@ export interface Clocks {
   timesOf(db: Queryable, tenantIds: Iterable<string>): Promise<TenantTimes>;
   /** Reads an organisation's clock and keeps others from moving it until the transaction ends. */
   lock(tx: Queryable, organisationId: string): Promise<SandboxClock>;
-  set(tx: Queryable, organisationId: string, clock: SandboxClock): Promise<void>;
+  /** Gives the tenant that test mode is now. */
+  set(tx: Queryable, organisationId: string, clock: SandboxClock): Promise<Tenant>;
 }
 
 export interface ClocksDependencies {

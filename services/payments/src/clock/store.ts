@@ -1,5 +1,5 @@
 import type { Queryable } from '@libs/db';
-import { tenantOf } from '../tenant.ts';
+import { type Tenant, tenantOf } from '../tenant.ts';
 import { raiseVersion } from '../tenant-version-store.ts';
 import { type SandboxClock, toClock } from './clock.ts';
 
@@ -35,7 +35,8 @@ export async function lockClock(tx: Queryable, organisationId: string): Promise<
   return fromRow(rows[0]);
 }
 
-export async function saveClock(tx: Queryable, organisationId: string, clock: SandboxClock): Promise<void> {
+/** Gives the tenant whose clock it is now: a reset may have come after the caller was recognised. */
+export async function saveClock(tx: Queryable, organisationId: string, clock: SandboxClock): Promise<Tenant> {
   const { rows } = await tx.query<{ test_epoch: number }>(
     'update organisations set clock_frozen_at = $2, clock_offset_ms = $3 where id = $1 returning test_epoch',
     [
@@ -44,7 +45,8 @@ export async function saveClock(tx: Queryable, organisationId: string, clock: Sa
       clock.state === 'running' ? clock.offsetMs : null,
     ],
   );
+  const tenant = tenantOf(organisationId, 'test', rows[0]?.test_epoch);
   // On one server a trigger does it.
-  if (tx.isSpread)
-    for (const row of rows) await raiseVersion(tx, tenantOf(organisationId, 'test', row.test_epoch).id);
+  if (tx.isSpread && rows.length > 0) await raiseVersion(tx, tenant.id);
+  return tenant;
 }

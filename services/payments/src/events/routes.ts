@@ -1,5 +1,4 @@
-import { Readable } from 'node:stream';
-import { listPage, listQuery, objectListSchema } from '@libs/http';
+import { listPage, listQuery, objectListSchema, sendParts } from '@libs/http';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { ID_LENGTH_MAX, idCursor, idParams, sendJsonText } from '../api-schema.ts';
@@ -105,11 +104,11 @@ export function registerEventRoutes(
         hungUp: hungUp.signal,
         hangUp: () => reply.raw.destroy(),
       });
-      return reply
+      reply
         .type('text/event-stream; charset=utf-8')
         .header('cache-control', 'no-store')
-        .header('x-accel-buffering', 'no')
-        .send(Readable.from(messages, { objectMode: false }));
+        .header('x-accel-buffering', 'no');
+      return sendParts(reply, messages);
     },
   );
 

@@ -41,8 +41,8 @@ const eventMeanings: Readonly<Record<EventType, string>> = {
 };
 
 const scopeMeanings: Readonly<Record<Scope, string>> = {
-  'payments:read': 'Read payments, quotes, messages and the sandbox clock.',
-  'payments:write': 'Create, cancel and refund payments; use the sandbox.',
+  'payments:read': 'Read payments, messages and the sandbox clock.',
+  'payments:write': 'Create, cancel and refund payments; ask for quotes; use the sandbox.',
   'payment_methods:read': 'Read payment methods and balances.',
   'payment_methods:write': 'Store and delete payment methods.',
   'webhooks:read': 'Read endpoints and their deliveries.',
@@ -67,11 +67,8 @@ function limitsTable({ rates }: PaymentsConfig): string {
         '[`amount_too_large`](errors.md#amount_too_large)',
       ],
       ['Body of a request', `${BODY_LIMIT_BYTES / 1024} KiB`, '[`body_too_large`](errors.md#body_too_large)'],
-      [
-        'Depth and values of a body',
-        `${JSON_LIMITS.depthMax} levels, ${inNumbers(JSON_LIMITS.valuesMax)} values`,
-        '[`body_too_large`](errors.md#body_too_large)',
-      ],
+      ['Values of a body', inNumbers(JSON_LIMITS.valuesMax), '[`body_too_large`](errors.md#body_too_large)'],
+      ['Depth of a body', `${JSON_LIMITS.depthMax} levels`, '[`invalid_json`](errors.md#invalid_json)'],
       [
         '`Idempotency-Key`',
         `1 to ${KEY_LENGTH_MAX} printable ASCII characters, kept ${KEY_RETENTION_DAYS} days`,

@@ -1,5 +1,4 @@
-import { Readable } from 'node:stream';
-import { type App, listQuery, noteAudit, objectListPage } from '@libs/http';
+import { type App, listQuery, noteAudit, objectListPage, sendParts } from '@libs/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { idCursor, idParams } from '../api-schema.ts';
@@ -238,11 +237,10 @@ export function registerPaymentRoutes(
         request.caller.tenant,
         filterOf(request.query, request.metadataFilter),
       );
-      const stream = Readable.from(rows, { objectMode: false });
-      return reply
+      reply
         .type('text/csv; charset=utf-8')
-        .header('content-disposition', 'attachment; filename="payments.csv"')
-        .send(stream);
+        .header('content-disposition', 'attachment; filename="payments.csv"');
+      return sendParts(reply, rows);
     },
   );
 

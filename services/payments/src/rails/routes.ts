@@ -60,7 +60,8 @@ export function registerRailRoutes(
       schema: {
         operationId: 'payments.messages',
         summary: 'Read what went over the rails for a payment',
-        description: 'In order: the ISO 20022 messages, and the lines of the NACHA files that concern it.',
+        description:
+          'Newest first: the ISO 20022 messages, and the lines of the NACHA files that concern it.',
         tags: ['Payments'],
         params: idParams('pay_01kaf3v6w8q2m5x9t7c4b1n0ze'),
         querystring: listQuery(),

@@ -58,8 +58,8 @@ export function createSandboxService(deps: SandboxDependencies) {
       throw errors.clock_too_far({ extra: { latest: latest.toISOString() } });
     if (at < current) throw errors.clock_backwards({ extra: { current: current.toISOString() } });
     const clock: SandboxClock = { state: 'frozen', at };
-    await deps.clocks.set(tx, tenant.organisationId, clock);
-    await enqueueJobs(tx, database.schema, deps.rails.whenClockMoves(tenant.id));
+    const moved = await deps.clocks.set(tx, tenant.organisationId, clock);
+    await enqueueJobs(tx, database.schema, deps.rails.whenClockMoves(moved.id));
     return { clock, now: at };
   }
 
@@ -68,8 +68,8 @@ export function createSandboxService(deps: SandboxDependencies) {
       const clock = await deps.clocks.lock(tx, tenant.organisationId);
       if (clock.state !== 'frozen') return;
       const offsetMs = clock.at.getTime() - deps.now().getTime();
-      await deps.clocks.set(tx, tenant.organisationId, { state: 'running', offsetMs });
-      await enqueueJobs(tx, database.schema, deps.rails.whenClockMoves(tenant.id));
+      const released = await deps.clocks.set(tx, tenant.organisationId, { state: 'running', offsetMs });
+      await enqueueJobs(tx, database.schema, deps.rails.whenClockMoves(released.id));
     });
   }
 

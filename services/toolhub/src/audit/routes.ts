@@ -1,5 +1,4 @@
-import { Readable } from 'node:stream';
-import { cursorCodec, listQuery, listSchema } from '@libs/http';
+import { cursorCodec, listQuery, listSchema, sendParts } from '@libs/http';
 import { newId } from '@libs/seal';
 import Type, { type Static } from 'typebox';
 import type { Access } from '../customers/access.ts';
@@ -140,15 +139,10 @@ export function registerAuditRoutes(
         querystring: Filters,
       },
     },
-    (request, reply) =>
-      reply
-        .type('text/csv; charset=utf-8')
-        .header('content-disposition', 'attachment; filename="audit.csv"')
-        .send(
-          Readable.from(
-            auditCsv(audit, { ...fromApi(request.query), customerId: access.sessionOf(request).customerId }),
-            { objectMode: false },
-          ),
-        ),
+    (request, reply) => {
+      const { customerId } = access.sessionOf(request);
+      reply.type('text/csv; charset=utf-8').header('content-disposition', 'attachment; filename="audit.csv"');
+      return sendParts(reply, auditCsv(audit, { ...fromApi(request.query), customerId }));
+    },
   );
 }

@@ -1,4 +1,4 @@
-import { Readable } from 'node:stream';
+import { sendParts } from '@libs/http';
 import type { Access } from '../customers/access.ts';
 import type { ToolhubRoutes } from '../route-rules.ts';
 import type { ExportSection } from './section.ts';
@@ -55,11 +55,11 @@ export function registerExportRoutes(
     (request, reply) => {
       const { customerId } = access.sessionOf(request);
       const at = now();
-      return reply
+      reply
         .type('application/json; charset=utf-8')
         .header('content-disposition', `attachment; filename="toolhub-${at.toISOString().slice(0, 10)}.json"`)
-        .header('cache-control', 'private, no-store')
-        .send(Readable.from(exportJson(sections, { customerId, at }), { objectMode: false }));
+        .header('cache-control', 'private, no-store');
+      return sendParts(reply, exportJson(sections, { customerId, at }));
     },
   );
 }

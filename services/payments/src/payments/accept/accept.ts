@@ -253,7 +253,8 @@ async function answer(
   );
   for (const [index, error] of errorOf) {
     const request = requests[index] as AcceptRequest;
-    const before = stored.get(keyOf(request));
+    // What the key stood for before a reset of the sandbox went with it.
+    const before = error instanceof TenantMoved ? undefined : stored.get(keyOf(request));
     if (before) outcomes[index] = tryReplay(request, before);
     else if (!refused.has(index) || !outdated.has(request.tenant.id)) outcomes[index] = { ok: false, error };
   }

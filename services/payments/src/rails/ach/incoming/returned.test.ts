@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { OUTSIDE_SOURCES } from '../../../ledger/transfer.ts';
 import type { Payment } from '../../../payments/payment.ts';
 import { aPayment } from '../../../payments/test/a-payment.ts';
 import { type AchEntry, type AchEntryState, AttemptEntries } from '../entries/entry.ts';
@@ -12,16 +13,22 @@ interface Case {
   status: Payment['status'];
   others?: Partial<Record<AchEntry['leg'], AchEntryState>>;
   code?: string;
+  /** From one bank to another, unless it says otherwise. */
+  isToBalance?: boolean;
 }
 
-function told({ leg, was = 'sent', status, others = {}, code = 'R01' }: Case) {
+function told({ leg, was = 'sent', status, others = {}, code = 'R01', isToBalance = false }: Case) {
   const before = anEntry(leg, { state: was });
   const entry: AchEntry = { ...before, state: 'returned', returnCode: code };
   const siblings = Object.entries(others).map(([other, state]) =>
     anEntry(other as AchEntry['leg'], { state: state as AchEntryState }),
   );
   const attempt = new AttemptEntries([entry, ...siblings]);
-  return returnOutcome({ before, entry, payment: aPayment({ status }), attempt, again: undefined });
+  const payment = aPayment({
+    ...{ status, debitAccount: OUTSIDE_SOURCES, sourceId: 'pm_payer' },
+    ...(isToBalance && { destinationId: 'pm_balance', creditAccount: 'pm_balance' }),
+  });
+  return returnOutcome({ before, entry, payment, attempt, again: undefined });
 }
 
 describe('[P-5.12] what comes back', () => {
@@ -33,7 +40,10 @@ describe('[P-5.12] what comes back', () => {
     ['a debit into a balance', { leg: 'debit', status: 'processing' }],
     ['a credit under way', { leg: 'credit', status: 'processing', others: { debit: 'settled' } }],
     ['a credit that had settled', { leg: 'credit', was: 'settled', status: 'completed' }],
-    ['a debit whose money lies in a balance', { leg: 'debit', was: 'settled', status: 'completed' }],
+    [
+      'a debit whose money lies in a balance',
+      { leg: 'debit', was: 'settled', status: 'completed', isToBalance: true },
+    ],
   ])('%s ends the payment, and nobody owes anything', (_what, given) => {
     const [outcome, ...more] = told(given);
     expect(outcome).toMatchObject({ kind: 'returned', networkCode: 'R01', code: expect.any(String) });
@@ -45,6 +55,14 @@ describe('[P-5.12] what comes back', () => {
     const given: Case = { leg: 'debit', was: 'settled', status: 'completed', others: { credit: 'settled' } };
     expect(told(given)).toMatchObject([{ kind: 'returned', owed: true }]);
   });
+
+  test.each([{}, { credit: 'queued' }, { credit: 'canceled' }, { credit: 'overruled' }] as const)(
+    'a debit whose payment was completed by order leaves its source owing, with %o',
+    (others) => {
+      const given: Case = { leg: 'debit', was: 'overruled', status: 'completed', others };
+      expect(told(given)).toMatchObject([{ kind: 'returned', owed: true }]);
+    },
+  );
 
   test('a debit whose credit is under way waits for what becomes of that', () => {
     const given: Case = { leg: 'debit', was: 'settled', status: 'processing', others: { credit: 'sent' } };

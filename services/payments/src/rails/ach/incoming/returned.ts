@@ -2,6 +2,7 @@ import type { Payment } from '../../../payments/payment.ts';
 import type { NextAttempt, RailOutcome } from '../../rail.ts';
 import { RETURN_REASONS } from '../codes/codes.ts';
 import type { AchEntry, AttemptEntries } from '../entries/entry.ts';
+import { legsOf } from '../entries/payments.ts';
 
 /** What a return means for its payment. */
 
@@ -63,9 +64,12 @@ export function returnOutcome({ before, entry, payment, attempt, again }: Return
   return [isPaid(payment, attempt) ? { ...outcome, owed: true } : outcome];
 }
 
-/** Whether the destination has the money, or will have it; whom an order has paid while the credit still waited has it, too. */
-function isPaid({ status }: Payment, attempt: AttemptEntries): boolean {
-  return attempt.isPaidOut || (status === 'completed' && attempt.get('credit')?.state === 'queued');
+/** Whether the destination has the money, or will have it; whom an order has paid before the credit left has it, too. */
+function isPaid(payment: Payment, attempt: AttemptEntries): boolean {
+  if (attempt.isPaidOut) return true;
+  const credit = attempt.get('credit')?.state;
+  const cameBack = credit === 'returned' || credit === 'refused';
+  return payment.status === 'completed' && legsOf(payment) === 'debit_then_credit' && !cameBack;
 }
 
 /** What was paid out after all, and was owed because the debit had come back, comes back as well. */
