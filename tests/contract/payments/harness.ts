@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, openDatabase } from '@libs/db';
 import { connectionTo, createTestDatabase, type TestDatabase } from '@libs/db/testing';
 import { checkExchange, watchExchanges } from '@libs/http/testing';
@@ -163,6 +164,8 @@ export interface Harness extends Instance {
   key(organisationId: string, request: Record<string, unknown>): Promise<{ id: string; key: string }>;
 }
 
+const ADMIN_TRIES_MAX = 20;
+
 /** A fresh database with one process on it. */
 export async function startHarness(options: InstanceOptions = {}): Promise<Harness> {
   const time = options.time ?? createTime();
@@ -171,9 +174,14 @@ export async function startHarness(options: InstanceOptions = {}): Promise<Harne
   const instance = await startInstance(testDatabase, { ...options, time });
   const others: Instance[] = [];
   const admin = async (path: string, body: unknown) => {
-    const answer = await instance.call('POST', path, { key: ADMIN_TOKEN, body });
-    if (answer.status !== 201) throw new Error(`${path} answered ${answer.status} ${answer.text}`);
-    return answer.body;
+    for (let tries = 1; ; tries += 1) {
+      const answer = await instance.call('POST', path, { key: ADMIN_TOKEN, body });
+      if (answer.status === 201) return answer.body;
+      // As its answer asks for: on a machine that stands still for seconds no connection is to be had at first.
+      if (answer.status !== 503 || tries === ADMIN_TRIES_MAX)
+        throw new Error(`${path} answered ${answer.status} ${answer.text}`);
+      await sleep(500);
+    }
   };
   return {
     ...instance,
