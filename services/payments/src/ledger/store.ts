@@ -59,16 +59,17 @@ export async function lockBalances(tx: Queryable, keys: readonly BalanceKey[]): 
   return rows.map(fromRow);
 }
 
+const COLUMNS = 'tenant_id, payment_method_id, currency, posted, held, incoming, owed';
 const LOCK: TenantStatement = {
   together: {
     name: 'ledger.lock',
-    text: `select b.* from ledger_balances b
+    text: `select ${COLUMNS} from ledger_balances
       where (tenant_id, payment_method_id) in (select * from unnest($1::text[], $2::text[]))
       order by tenant_id, payment_method_id for update`,
   },
   apart: {
     name: 'ledger.lock.apart',
-    text: `select b.* from ledger_balances b where tenant_id = ($1::text[])[1] and payment_method_id = any($2)
+    text: `select ${COLUMNS} from ledger_balances where tenant_id = ($1::text[])[1] and payment_method_id = any($2)
       order by payment_method_id for update`,
   },
 };

@@ -85,9 +85,12 @@ const LOOKED_AT_MAX = 10_000;
 /** Most pages are full with the first few: a log of any length answers as quickly as a short one. */
 const LOOKED_AT_FIRST = 500;
 
+const COLUMNS =
+  'customer_id, id, at, actor_type, actor_id, actor_name, action, target, outcome, ip, request_id';
+
 const listAmong = (entriesMax: number) => `
 with looked_at as materialized (
-  select * from audit_entries
+  select ${COLUMNS} from audit_entries
   where customer_id = $1 and ($2::text is null or id < $2) and ($3::text is null or id >= $3)
   order by id desc limit ${entriesMax}
 ), fitting as (
@@ -104,7 +107,7 @@ const FEW = { name: 'audit.filter_few', text: listAmong(LOOKED_AT_FIRST) };
 const MANY = { name: 'audit.filter', text: listAmong(LOOKED_AT_MAX) };
 
 const LIST_ALL = `
-select *, null looked_until from audit_entries
+select ${COLUMNS}, null looked_until from audit_entries
 where customer_id = $1 and ($2::text is null or id < $2) and ($3::text is null or id >= $3)
 order by id desc limit $4`;
 

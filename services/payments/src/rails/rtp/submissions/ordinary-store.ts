@@ -12,6 +12,7 @@ import {
   inOrder,
   keyColumns,
   type StoredSubmission,
+  SUBMISSION_COLUMNS,
   type SubmissionKey,
   type SubmissionRow,
 } from './store.ts';
@@ -51,13 +52,13 @@ from (
   cross join lateral (select stored.ctid as place from rtp_submissions stored
     where stored.tenant_id = wanted.tenant_id and stored.instruction_id = wanted.instruction_id limit 1) as found
 ) as c
-where s.ctid = c.place and ${NEVER_HANDED_OVER} returning s.*`,
+where s.ctid = c.place and ${NEVER_HANDED_OVER} returning ${SUBMISSION_COLUMNS}`,
   },
   apart: {
     name: 'rtp.hand_over.apart',
     text: `${HAND_OVER_SET}
 from (select * from unnest($1::text[], $2::text[]) as wanted (tenant_id, instruction_id)) as c
-where s.tenant_id = ($1::text[])[1] and s.instruction_id = c.instruction_id and ${NEVER_HANDED_OVER} returning s.*`,
+where s.tenant_id = ($1::text[])[1] and s.instruction_id = c.instruction_id and ${NEVER_HANDED_OVER} returning ${SUBMISSION_COLUMNS}`,
   },
 };
 

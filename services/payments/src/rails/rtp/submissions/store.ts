@@ -56,6 +56,9 @@ export interface SubmissionRow {
   reject_code: string | null;
 }
 
+export const SUBMISSION_COLUMNS = `s.tenant_id, s.instruction_id, s.payment_id, s.attempt_id, s.stored_message_id,
+  s.message_id, s.amount, s.settlement_date, s.state, s.first_sent_at, s.due_at, s.inquiries, s.resends, s.reject_code`;
+
 export function fromRow(row: SubmissionRow): StoredSubmission {
   return {
     tenantId: row.tenant_id,
@@ -167,7 +170,7 @@ async function lockByReferenceApart(
 const LOCK_BY_REFERENCE = `
 select s.* from unnest($1::text[]) as wanted (reference)
 cross join lateral (select tenant_id from rail_references r where r.reference = wanted.reference limit 1) as r
-cross join lateral (select * from rtp_submissions s
+cross join lateral (select ${SUBMISSION_COLUMNS} from rtp_submissions s
   where s.tenant_id = r.tenant_id and s.instruction_id = wanted.reference limit 1 for update) as s`;
 
 /** Those of these submissions whose outcome is still open, locked. */
@@ -198,7 +201,7 @@ const submissionsOf = (name: string, ending: string) =>
     name,
     (tenant) => `
     select s.* from unnest($1::text[], $2::text[]) as wanted (tenant_id, instruction_id)
-    cross join lateral (select * from rtp_submissions s
+    cross join lateral (select ${SUBMISSION_COLUMNS} from rtp_submissions s
       where s.tenant_id = ${tenant} and s.instruction_id = wanted.instruction_id ${ending}) as s`,
   );
 const OPEN = `and s.state in ('sent', 'unknown') limit 1`;
