@@ -7,9 +7,11 @@ import {
   directOptions,
   explainConnectError,
   reportSettings,
+  timeoutsOf,
 } from './connection/connection.ts';
 import { OneConnection, type SecondConnection } from './connection/one-connection.ts';
 import { checkPooledPath, settleRole } from './connection/pooled-role.ts';
+import { watchSilence } from './connection/silence.ts';
 import { type ListenOptions, type Subscription, subscribe } from './connection/subscription.ts';
 import { settleBy, sharedNext } from './spread/settle.ts';
 import { isSchemaSpread, requireRecovery } from './spread/spread.ts';
@@ -158,7 +160,9 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const outage = options.outage ?? createOutage({ began: onError, ended: () => {} });
   /** All idle connections break at once when the database goes; the next of either pool that is given back whole shows that it is there. */
   const pools = {};
+  const silence = watchSilence(timeoutsOf(options));
   const watch = (watched: pg.Pool) => {
+    silence.over(watched);
     watched.on('error', (error) => outage.failed(error, pools));
     watched.on('release', (error) => {
       if (!error) outage.worked(pools);
@@ -174,6 +178,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     watch(pool);
     await pool.query('select 1');
   } catch (error) {
+    silence.stop();
     throw explainConnectError(options.url, error);
   }
   let isSpread: boolean;
@@ -183,6 +188,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     if (isSpread) await requireRecovery(pool);
   } catch (error) {
     await pool.end();
+    silence.stop();
     throw error;
   }
   const sessions = new pg.Pool({
@@ -213,6 +219,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     oneConnection.check();
     const committed: (() => Promise<void> | void)[] = [];
     const result = await withClient(pool, async (connection) => {
+      if (wanted.report) silence.allowReport(connection);
       const client = asQueryable(connection, manner);
       await client.query(beginStatement(wanted, options));
       let result: T;
@@ -280,6 +287,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     async close() {
       await Promise.all([...subscriptions].map((subscription) => subscription.stop()));
       await Promise.all([pool.end(), sessions.end()]);
+      silence.stop();
       outage.left(pools);
     },
   };

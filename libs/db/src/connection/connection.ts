@@ -10,6 +10,8 @@ export interface Timeouts {
   readonly idleInTransactionMs: number;
   /** The wait for a connection, a new one or one of the pool. */
   readonly connectMs: number;
+  /** How much longer than its limit a statement may go unanswered before its connection is given up. */
+  readonly silenceMs: number;
 }
 
 const DEFAULT_TIMEOUTS: Timeouts = {
@@ -17,6 +19,7 @@ const DEFAULT_TIMEOUTS: Timeouts = {
   reportMs: 10 * 60_000,
   idleInTransactionMs: 60_000,
   connectMs: 10_000,
+  silenceMs: 10_000,
 };
 
 export interface ConnectionOptions {
@@ -45,9 +48,9 @@ export class DatabaseUnreachable extends Error {
 
 /**
  * A server that vanished with its machine says nothing: after so long the system asks whether it is there, ten times, once
- * a second. By itself it would begin after two hours.
+ * a second. By itself it would begin after two hours. It asks nothing while something is on the way: see silence.ts.
  */
-const SILENCE_MS = 10_000;
+const KEEP_ALIVE_MS = 10_000;
 
 const INT8_OID = 20;
 const DATE_OID = 1082;
@@ -81,7 +84,7 @@ export function checkIdentifier(name: string): string {
  */
 const lookupPlans = ['enable_seqscan', 'enable_hashjoin', 'enable_mergejoin'];
 
-function timeoutsOf({ timeouts }: Pick<ConnectionOptions, 'timeouts'>): Timeouts {
+export function timeoutsOf({ timeouts }: Pick<ConnectionOptions, 'timeouts'>): Timeouts {
   return { ...DEFAULT_TIMEOUTS, ...timeouts };
 }
 
@@ -124,7 +127,7 @@ export function directOptions(options: ConnectionOptions): pg.ClientConfig {
     connectionTimeoutMillis: timeoutsOf(options).connectMs,
     types: typeParsers,
     keepAlive: true,
-    keepAliveInitialDelayMillis: SILENCE_MS,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
   };
 }
 

@@ -1,7 +1,7 @@
-import type { Socket } from 'node:net';
 import type { Outage } from '@libs/runtime';
 import pg from 'pg';
-import { type ConnectionOptions, directOptions } from './connection.ts';
+import { type ConnectionOptions, directOptions, timeoutsOf } from './connection.ts';
+import { cut } from './silence.ts';
 
 export interface Subscription {
   /** Gives up the connection at once, though it looks alive, and listens on a new one. */
@@ -28,13 +28,14 @@ export async function subscribe(
   let client: pg.Client | undefined;
   let timer: NodeJS.Timeout | undefined;
   const self = {};
+  const { statementMs, silenceMs } = timeoutsOf(options);
 
   function noteFailure(error: unknown): void {
     if (!stopped) options.outage.failed(error, self);
   }
 
   async function connect(): Promise<void> {
-    const next = new pg.Client(directOptions(options));
+    const next = new pg.Client({ ...directOptions(options), query_timeout: statementMs + silenceMs });
     next.on('notification', (message) => onMessage(message.payload ?? ''));
     next.on('error', noteFailure);
     next.on('end', () => {
@@ -50,11 +51,6 @@ export async function subscribe(
     }
     client = next;
     options.outage.worked(self);
-  }
-
-  /** Without waiting for the other side, which may be gone without a word. */
-  function cut(listening: pg.Client | undefined): void {
-    (listening as unknown as { connection: { stream: Socket } } | undefined)?.connection.stream.destroy();
   }
 
   function reconnect(delayMs: number): void {
