@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { JOBS_PATIENCE_MS } from '../../services/payments/src/stopping.ts';
 import { CALL_LONGEST_MS } from '../../services/toolhub/src/calls/call-times.ts';
 import { memoryFlags, memorySettings } from '../../tools/memory.mjs';
 import { alertsByGroup } from './rules.ts';
@@ -96,6 +97,19 @@ test('units and the compose file give Toolhub the time that its longest call tak
   expect(new Set(seconds).size).toBe(1);
   // Leaving takes three seconds before it, recording and closing some after it.
   expect(seconds[0]).toBeGreaterThanOrEqual(CALL_LONGEST_MS / 1_000 + 15);
+});
+
+test('units and the compose file give Payments the time that its jobs take when it is stopped', () => {
+  const seconds = [
+    /stop_grace_period: (\d+)s/.exec(read('deploy/compose.yaml')),
+    /TimeoutStopSec=(\d+)/.exec(read('deploy/systemd/payments-api.service')),
+    /TimeoutStopSec=(\d+)/.exec(read('deploy/systemd/payments-worker.service')),
+    /ended by SIGTERM and have (\d+) seconds/.exec(read('services/payments/docs/production.md')),
+    /Payments (\d+)/.exec(read('deploy/Dockerfile')),
+  ].map((found) => Number(found?.[1]));
+  expect(new Set(seconds).size).toBe(1);
+  // Leaving takes three seconds before it; those that are told to end, and closing, take some after it.
+  expect(seconds[0]).toBeGreaterThanOrEqual(JOBS_PATIENCE_MS / 1_000 + 13);
 });
 
 test('images, units and the compose file name programs that are there and settings that are read', () => {

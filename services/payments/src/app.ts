@@ -15,6 +15,7 @@ import type { Carrier } from './rails/rail.ts';
 import type { OpenRails } from './rails/service.ts';
 import { createRetention, type Sweep } from './retention/service.ts';
 import { createPaymentsRoutes } from './route-rules.ts';
+import { stopWork } from './stopping.ts';
 import { createDeliveryOffers } from './webhooks/offers.ts';
 
 /** Several names are worked on at once, and beside them requests are served. */
@@ -39,7 +40,7 @@ export interface Payments {
   };
   /** Starts to take jobs and to send webhooks; a process that only serves requests leaves it out. */
   startJobs(): Promise<void>;
-  /** Takes nothing new; what is under way is finished. Needs the database, so it comes before that is closed. */
+  /** Takes nothing new; what is under way is finished, or told to end. Needs the database, so it comes before that is closed. */
   stopJobs(): Promise<void>;
   /** Gives everything back; call it once no request is open. */
   close(): Promise<void>;
@@ -81,9 +82,7 @@ export async function createPayments(options: PaymentsAppDependencies): Promise<
     const stopping = worker;
     worker = undefined;
     if (stopping === undefined) return;
-    // Jobs first: what they still write may be delivered before the dispatcher stops.
-    await stopping.drain();
-    for (const { background } of parts) await background?.stop();
+    await stopWork(stopping, parts);
   }
 
   return {

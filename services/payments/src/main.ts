@@ -70,7 +70,6 @@ async function start(config: PaymentsConfig, closers: Closer[]): Promise<void> {
   const payments = await createPayments({ config, database, testDatabase, secrets, app: { metrics } });
   closers.unshift({ name: 'payments', close: () => payments.close() });
   if (config.role !== 'api') await payments.startJobs();
-  closers.unshift({ name: 'jobs', close: () => payments.stopJobs() });
   // A worker serves nothing but health and metrics, so it listens only where it was told to.
   const listening =
     config.role !== 'worker' || config.http.portIsSet
@@ -80,7 +79,7 @@ async function start(config: PaymentsConfig, closers: Closer[]): Promise<void> {
           hostVariable: 'PAYMENTS_HOST',
         })
       : undefined;
-  const running = runUntilSignal({ app: payments.app, closers });
+  const running = runUntilSignal({ app: payments.app, onDrain: () => payments.stopJobs(), closers });
   if (listening) process.stdout.write(welcome(config, { address: listening.url, ...secrets }));
   await running;
 }

@@ -40,10 +40,13 @@ function askForProofs(database: Database, tenantIds: readonly string[]): Promise
   return enqueueJobs(database, database.schema, jobs);
 }
 
-async function prove(database: Database, tenantId: string, now: Date): Promise<Proof> {
+async function prove(database: Database, tenantId: string, now: Date, signal?: AbortSignal): Promise<Proof> {
   const startedMs = performance.now();
   const found = await database.transaction(
-    async (tx) => ({ transfers: await countTransfers(tx, tenantId), rows: await runChecks(tx, tenantId) }),
+    async (tx) => ({
+      transfers: await countTransfers(tx, tenantId),
+      rows: await runChecks(tx, tenantId, signal),
+    }),
     { isolation: 'repeatable read', readOnly: true, report: true },
   );
   const proof = { ...found, checkedAt: now, tookMs: performance.now() - startedMs };
@@ -85,9 +88,9 @@ export function createLedgerProofs(deps: { database: Database; now: () => Date }
         name: PROVE_JOB,
         batchMax: 1,
         leaseMs: PROVE_LEASE_MS,
-        async handle(jobs) {
+        async handle(jobs, { signal }) {
           for (const { payload } of jobs as readonly Job<{ tenant_id: string }>[])
-            await prove(database, payload.tenant_id, now());
+            await prove(database, payload.tenant_id, now(), signal);
         },
       },
       {

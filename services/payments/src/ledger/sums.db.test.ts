@@ -139,14 +139,15 @@ test('proofs of large books are renewed before they are old', async () => {
       [id, hoursAgo(hours)],
     );
   const { handlers, cron } = createLedgerProofs({ database, now: () => now });
-  const run = (name: string, payload: unknown) =>
+  const run = (name: string, payload: unknown, signal = new AbortController().signal) =>
     handlers
       .find((handler) => handler.name === name)
-      ?.handle([{ id: 1, name, payload, key: null, attempt: 1 }], { signal: new AbortController().signal });
+      ?.handle([{ id: 1, name, payload, key: null, attempt: 1 }], { signal });
   await run(cron.name, null);
   const { rows } = await database.query<{ name: string; payload: unknown }>(
     'delete from jobs returning name, payload',
   );
   expect(rows).toEqual([{ name: 'ledger.prove', payload: { tenant_id: old.id } }]);
+  await expect(run('ledger.prove', rows[0]?.payload, AbortSignal.abort())).rejects.toThrow(/aborted/);
   await run('ledger.prove', rows[0]?.payload);
 });
