@@ -35,8 +35,11 @@ export interface MailerDependencies {
   now: () => Date;
 }
 
-/** `unreachable`: no mail can leave now. `refused`: this one was turned down. */
-export type MailErrorKind = 'unreachable' | 'refused';
+/**
+ * `unreachable`: no mail can leave now. `refused`: this one was turned down, and may be taken later. `recipient_refused`:
+ * there is no such mailbox, and no later try will find it.
+ */
+export type MailErrorKind = 'unreachable' | 'refused' | 'recipient_refused';
 
 export class MailError extends Error {
   override readonly name = 'MailError';

@@ -7,6 +7,7 @@ import { SMTPServer } from 'smtp-server';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { Mail } from './mail.ts';
 import { createMailer } from './mailer.ts';
+import { createNoticeMailer } from './notice-mailer.ts';
 
 let folder: string;
 beforeEach(async () => {
@@ -63,6 +64,14 @@ describe('without a mail server', () => {
 
 describe('with a mail server', () => {
   let server: SMTPServer;
+  const answers: Record<string, [code: number, text: string]> = {
+    'nobody@example.com': [550, 'no such mailbox'],
+    'moved@example.com': [551, '5.1.6 has moved'],
+    'later@example.com': [450, '4.2.0 greylisted, come back later'],
+    'full@example.com': [552, '5.2.2 over quota'],
+    'elsewhere@example.com': [550, '5.7.1 relaying denied'],
+    'unproved@example.com': [530, '5.7.0 authentication required'],
+  };
   const received: { to: string[]; source: Buffer }[] = [];
 
   beforeEach(async () => {
@@ -71,11 +80,8 @@ describe('with a mail server', () => {
       authOptional: true,
       disabledCommands: ['STARTTLS'],
       onRcptTo({ address }, _session, done) {
-        done(
-          address === 'nobody@example.com'
-            ? Object.assign(new Error('no such mailbox'), { responseCode: 550 })
-            : null,
-        );
+        const [responseCode, text] = answers[address] ?? [];
+        done(text === undefined ? null : Object.assign(new Error(text), { responseCode }));
       },
       onData(stream, session, done) {
         const chunks: Buffer[] = [];
@@ -107,12 +113,33 @@ describe('with a mail server', () => {
 
   test('a mailbox that is refused and a server that is away are told apart', async () => {
     const mailer = createMailer({ ...options(), smtpUrl: smtpUrl() });
-    await expect(mailer.send({ ...mail, to: 'nobody@example.com' })).rejects.toMatchObject({
-      kind: 'refused',
-    });
+    const kindFor = (to: string) =>
+      mailer.send({ ...mail, to }).then(
+        () => 'sent',
+        ({ kind }) => kind,
+      );
+    for (const to of ['nobody@example.com', 'moved@example.com'])
+      expect([to, await kindFor(to)]).toEqual([to, 'recipient_refused']);
+    for (const name of ['later', 'full', 'elsewhere', 'unproved'])
+      expect([name, await kindFor(`${name}@example.com`)]).toEqual([name, 'refused']);
     await mailer.close();
     const away = createMailer({ ...options(), smtpUrl: 'smtp://127.0.0.1:1' });
     await expect(away.send(mail)).rejects.toMatchObject({ kind: 'unreachable' });
     await away.close();
+  });
+
+  test('a notice to a mailbox that is refused for good is told of and done with, any other is tried again', async () => {
+    const mailer = createMailer({ ...options(), smtpUrl: smtpUrl() });
+    const refused: string[] = [];
+    const notices = createNoticeMailer(mailer, (error, id) => refused.push(`${id} ${error.kind}`));
+    await notices.send({ ...mail, to: 'nobody@example.com' });
+    expect(refused).toEqual(['inv_1 recipient_refused']);
+    await expect(notices.send({ ...mail, to: 'later@example.com' })).rejects.toMatchObject({
+      kind: 'refused',
+    });
+    await notices.send(mail);
+    expect(refused).toHaveLength(1);
+    expect(received).toHaveLength(1);
+    await mailer.close();
   });
 });

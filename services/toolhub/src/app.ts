@@ -94,7 +94,7 @@ async function addParts(base: Base, options: ToolhubDependencies): Promise<Part[
   const accounts = await addAccounts(base, { definitions, fetchDocument: options.fetchDocument });
   const webhooks = addWebhooks(base, accounts, options.webhooks);
   const notices = createNotices({
-    ...{ schema: SCHEMA, mailer: base.mailer, publicUrl: base.config.server.publicUrl },
+    ...{ schema: SCHEMA, mailer: base.noticeMailer, publicUrl: base.config.server.publicUrl },
     customers: accounts.customers,
     // Asked when a mail leaves, long after all parts are there.
     stopsAtLimit: async (customerId) => (await tools.billing.planState(customerId)).stopsAtLimit,

@@ -42,7 +42,17 @@ export async function addAccess(
   base: Base,
   { removeWebhooks }: { removeWebhooks: Webhooks['removeAll'] },
 ): Promise<AccessPart> {
-  const { config, database, mailer, sealer, adminToken, newId, randomBytes, now, onError } = base;
+  const {
+    config,
+    database,
+    noticeMailer: mailer,
+    sealer,
+    adminToken,
+    newId,
+    randomBytes,
+    now,
+    onError,
+  } = base;
   const nowMs = () => performance.now();
   const { publicUrl } = config.http;
   const changes = await openChanges({
@@ -113,7 +123,7 @@ export async function addAccess(
     cron: [{ name: purge.name, schedule: everyMinutes(PURGE_MINUTES) }],
     async close() {
       await changes.close();
-      await mailer.close();
+      await base.mailer.close();
     },
   };
 }

@@ -4,7 +4,7 @@ import { type Database, isAwayFrom } from '@libs/db';
 import { registerGuides } from '@libs/docs';
 import { type App, type AppOptions, createApp, postgresRateStore, RateLimits } from '@libs/http';
 import type { CronEntry, Handler } from '@libs/jobs';
-import { createMailer, type Mailer } from '@libs/mail';
+import { createMailer, createNoticeMailer, type Mailer } from '@libs/mail';
 import { createOutage, type Outage } from '@libs/runtime';
 import { createIdFactory, isKeyMissing, type NewId, type RandomBytes, type Sealer } from '@libs/seal';
 import type { PaymentsConfig } from '../config.ts';
@@ -33,6 +33,8 @@ export interface Base {
   bank: BankIdentity;
   /** Mail of the service itself, to the people who use it. */
   mailer: Mailer;
+  /** The same, for mails that end with an address that does not exist. */
+  noticeMailer: Pick<Mailer, 'send'>;
   sealer: Sealer;
   adminToken: string;
   newId: NewId;
@@ -131,6 +133,9 @@ export async function createBase(options: BaseDependencies): Promise<Base> {
       rates,
       bank,
       mailer,
+      noticeMailer: createNoticeMailer(mailer, (error, mail) =>
+        app.log.warn({ err: error, mail }, 'the recipient of a mail is refused for good'),
+      ),
     },
     ...{ metrics: app.metrics, log: app.log, ...secrets },
     newId: options.newId ?? createIdFactory({ now, randomBytes }),

@@ -61,7 +61,7 @@ export async function addAccounts(
     fetchDocument,
   }: { definitions: readonly Connector[]; fetchDocument?: FetchDocument | undefined },
 ): Promise<Accounts> {
-  const { app, config, database, rates, changes, audit, sealer, mailer, newId, now } = base;
+  const { app, config, database, rates, changes, audit, sealer, noticeMailer, newId, now } = base;
   const { publicUrl } = config.server;
   const addressLimit = rates.limit({
     name: 'address',
@@ -82,7 +82,7 @@ export async function addAccounts(
     },
   });
   const login = await createLogin({
-    ...{ database, mailer, newId, randomBytes, now, people: customersOfLogin },
+    ...{ database, mailer: noticeMailer, newId, randomBytes, now, people: customersOfLogin },
     personColumn: 'customer_id',
     sessionTokenPrefix: SESSION_TOKEN_PREFIX,
     relyingParty: relyingPartyOf('Toolhub', publicUrl, acceptedOrigins(publicUrl)),

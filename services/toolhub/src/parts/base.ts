@@ -4,7 +4,7 @@ import { type Changes, type Database, isAwayFrom, openChanges } from '@libs/db';
 import { registerGuides } from '@libs/docs';
 import { type App, createApp, postgresRateStore, RateLimits } from '@libs/http';
 import type { CronEntry, Handler } from '@libs/jobs';
-import { createMailer, type Mailer } from '@libs/mail';
+import { createMailer, createNoticeMailer, type Mailer } from '@libs/mail';
 import { createLoggedOutage, type Metrics } from '@libs/runtime';
 import { createIdFactory, createSealer, isKeyMissing, type NewId, type Sealer } from '@libs/seal';
 import { type AuditService, createAuditService } from '../audit/service.ts';
@@ -31,6 +31,8 @@ export interface Base {
   sealer: Sealer;
   /** Mail of the service itself, to its customers. */
   mailer: Mailer;
+  /** The same, for mails that end with an address that does not exist. */
+  noticeMailer: Pick<Mailer, 'send'>;
   newId: NewId;
   now: () => Date;
 }
@@ -109,7 +111,13 @@ export async function createBase({
     host: new URL(publicUrl).hostname,
     now,
   });
-  return { app, config, database, rates, changes, metrics: app.metrics, audit, sealer, mailer, newId, now };
+  const noticeMailer = createNoticeMailer(mailer, (error, mail) =>
+    app.log.warn({ err: error, mail }, 'the recipient of a mail is refused for good'),
+  );
+  return {
+    ...{ app, config, database, rates, changes, metrics: app.metrics, audit, sealer, mailer, noticeMailer },
+    ...{ newId, now },
+  };
 }
 
 const openapi = {

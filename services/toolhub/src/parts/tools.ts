@@ -63,7 +63,7 @@ export async function addTools(
   },
   options: ToolsOptions = {},
 ): Promise<Tools> {
-  const { app, config, database, rates, changes, metrics, audit, sealer, mailer, newId, now } = base;
+  const { app, config, database, rates, changes, metrics, audit, sealer, noticeMailer, newId, now } = base;
   const { platforms, accounts, emitEvent } = parts;
   const { leaseMs, callTimeoutMs, extension } = options;
   const { publicUrl } = config.server;
@@ -88,7 +88,7 @@ export async function addTools(
   });
   const vault = createArgumentsVault(sealer);
   const approvalMails = createApprovalMails({
-    ...{ schema: database.schema, database, mailer, publicUrl, now },
+    ...{ schema: database.schema, database, mailer: noticeMailer, publicUrl, now },
     customers: accounts.customers,
   });
   const approvals = createApprovals({
