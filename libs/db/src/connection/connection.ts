@@ -52,6 +52,8 @@ export class DatabaseUnreachable extends Error {
  */
 const KEEP_ALIVE_MS = 10_000;
 
+const keptAlive = { keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_MS };
+
 const INT8_OID = 20;
 const DATE_OID = 1082;
 
@@ -126,8 +128,7 @@ export function directOptions(options: ConnectionOptions): pg.ClientConfig {
     application_name: options.applicationName ?? options.schema,
     connectionTimeoutMillis: timeoutsOf(options).connectMs,
     types: typeParsers,
-    keepAlive: true,
-    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+    ...keptAlive,
   };
 }
 
@@ -155,8 +156,18 @@ export function explainConnectError(url: string, error: unknown): DatabaseUnreac
 }
 
 /** A connection beside the pools, for one piece of work. */
-export async function connectAlone(url: string, applicationName: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: url, application_name: applicationName });
+export async function connectAlone(
+  url: string,
+  applicationName: string,
+  { connectMs }: Pick<Timeouts, 'connectMs'> = DEFAULT_TIMEOUTS,
+): Promise<pg.Client> {
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: applicationName,
+    // A port that takes connections and says nothing, as a proxy before a database that is away, must not hold up a start.
+    connectionTimeoutMillis: connectMs,
+    ...keptAlive,
+  });
   // Whatever is asked next fails by it; where nobody listens, a connection that is cut ends the process with a stack.
   client.on('error', () => {});
   try {

@@ -4,6 +4,7 @@ import {
   connectAlone,
   connectionSettings,
   DatabaseUnreachable,
+  timeoutsOf,
 } from './connection.ts';
 
 /**
@@ -12,7 +13,11 @@ import {
  * What is set already is not written again, so that an operator who set it keeps the right to.
  */
 export async function settleRole(options: ConnectionOptions & { directUrl: string }): Promise<void> {
-  const client = await connectAlone(options.directUrl, `${options.schema} settings of the role`);
+  const client = await connectAlone(
+    options.directUrl,
+    `${options.schema} settings of the role`,
+    timeoutsOf(options),
+  );
   try {
     await client.query('begin');
     // Processes that start side by side would otherwise change one row of the catalogue at once.

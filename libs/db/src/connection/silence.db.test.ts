@@ -1,8 +1,9 @@
 // A database whose machine vanishes without a word: whoever waits for an answer is told, in the end by us.
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { openBreakableWay } from '../../test/breakable-way.ts';
-import { isDatabaseAway, openDatabase } from '../index.ts';
+import { DatabaseUnreachable, isDatabaseAway, openDatabase } from '../index.ts';
 import { createTestDatabase, type TestDatabase } from '../testing.ts';
+import { connectAlone } from './connection.ts';
 
 let test_: TestDatabase;
 const closers: (() => Promise<unknown>)[] = [];
@@ -64,6 +65,18 @@ test('so does a session', async () => {
   expect(await isAway(work)).toBe(true);
   way.silence(false);
   await database.session((session) => session.query('select 1'));
+});
+
+test('one that takes connections and says nothing is not reached, by whatever connects', async () => {
+  const way = await openBreakableWay(test_.url);
+  closers.push(() => way.close());
+  way.silence(true);
+  const timeouts = { connectMs: 200 };
+  await expect(connectAlone(way.url, 'alone', timeouts)).rejects.toThrow(DatabaseUnreachable);
+  for (const directUrl of [undefined, way.url]) {
+    const opening = openDatabase({ url: way.url, directUrl, schema: 'public', timeouts });
+    await expect(opening).rejects.toThrow(DatabaseUnreachable);
+  }
 });
 
 test('reports, and whatever has no limit, may take their time', async () => {
