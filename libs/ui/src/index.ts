@@ -19,6 +19,7 @@ export { ApiFormView, FormProblemView, RestoredNote } from './form/api-form.tsx'
 export { CalendarField } from './form/calendar-field.tsx';
 export { fromClockField, toClockField, viewersZone } from './form/clock-field.ts';
 export { drafts, useDraft } from './form/drafts.ts';
+export { halfFilled } from './form/half-filled.ts';
 export { SubmitButton } from './form/submit-button.tsx';
 export { type ApiForm, useApiForm } from './form/use-api-form.ts';
 export { NarrowPage } from './shell/narrow-page.tsx';

@@ -54,6 +54,14 @@ export const texts = {
   showTyped: 'Show or hide what I type',
   restored: 'What you had typed when the session ended is here again. Passwords and keys are not kept.',
   formProblem: 'This was not accepted',
+  /** Of a field that holds only a part, by its type. */
+  halfFilled: {
+    'datetime-local': 'A day and a time',
+    date: 'A day with its month and year',
+    month: 'A month and its year',
+    number: 'A number',
+  } as Readonly<Record<string, string>>,
+  halfFilledOther: 'Only a part of it is filled in',
   passkeyThere: 'This device has a passkey for your account already. Log in with it, or use another device.',
   passkeyCanceled: 'The device did not go on: it was canceled, or took too long. Try again.',
   passkeyUnknown: 'This browser knows no passkeys. Use another one, or your password.',

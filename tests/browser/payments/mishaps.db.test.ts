@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ADMIN_TOKEN, type Harness, type Instance } from '../../contract/payments/harness.ts';
 import { nextMail, openBrowser, PASSWORD, signUp, verifyAddress } from '../../contract/payments/person.ts';
 import { hasChromium, isDrawn, openPage, startChromium } from '../chromium.ts';
+import { testGoingOn } from './going-on.ts';
 import { startDashboard } from './rig.ts';
 
 const SLOW_MACHINE_MS = 90_000;
@@ -215,6 +216,9 @@ describe.runIf(hasChromium)('mishaps at the dashboard', { timeout: SLOW_MACHINE_
     await page.getByText('Your role here is another one now: Viewer.').waitFor();
     await page.context().close();
   });
+
+  // While the owner is logged in.
+  testGoingOn(() => ({ dashboard, owner, openAs }));
 
   test('[P-9.18] another tab switches the organisation: this one sends nothing to the wrong one, and follows', async () => {
     const made = await owner.call('POST', '/v1/session/organisations', { name: 'Looms' });

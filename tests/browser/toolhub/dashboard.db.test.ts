@@ -15,6 +15,7 @@ import { type Dashboard, startDashboard } from './rig.ts';
 import { testStayingTrue } from './staying-true.ts';
 import { STEP_MS } from './steps.ts';
 import { testTelling } from './telling.ts';
+import { testTrying } from './trying.ts';
 import { testReach } from './within-reach.ts';
 
 describe.runIf(hasChromium)('the dashboard of Toolhub', () => {
@@ -47,4 +48,5 @@ describe.runIf(hasChromium)('the dashboard of Toolhub', () => {
   testStayingTrue(running);
   testNotLost(running);
   testReach(running);
+  testTrying(running);
 });

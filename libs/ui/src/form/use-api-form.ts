@@ -11,6 +11,7 @@ import {
 import { toast } from '../show/toast.ts';
 import { texts } from '../texts.ts';
 import { mergeDraft, useDraft, withoutSecrets } from './drafts.ts';
+import { type HalfFilled, halfFilled } from './half-filled.ts';
 
 export interface FormProblem {
   title: string;
@@ -45,9 +46,9 @@ export interface ApiFormOptions<Values extends object> {
 /** A form whose refusals appear at the fields that they are about. */
 export function useApiForm<Values extends object>(options: ApiFormOptions<Values>): ApiForm<Values> {
   // Its fields are found by it: a page may have several forms with a field of the same name.
-  const id = useId();
+  const name = `form-${useId().replace(/[^a-zA-Z0-9]/g, '')}`;
   const form = useForm<Values>({
-    name: `form-${id.replace(/[^a-zA-Z0-9]/g, '')}`,
+    name,
     initialValues: options.initialValues,
     // Not every component of the library says by itself to a screen reader that its field was refused.
     enhanceGetInputProps: ({ inputProps }) => ({ 'aria-invalid': inputProps.error ? true : undefined }),
@@ -94,9 +95,23 @@ export function useApiForm<Values extends object>(options: ApiFormOptions<Values
   );
   const submit = (event: FormEvent<HTMLFormElement>) => {
     element.current = event.currentTarget;
-    onSubmit(event);
+    const half = halfFilled(event.currentTarget);
+    if (half.length === 0) return onSubmit(event);
+    event.preventDefault();
+    form.validate();
+    tellOfHalf(form, name, half);
   };
   return { form, submit, sending, problem, isRestored };
+}
+
+function tellOfHalf<Values extends object>(
+  form: UseFormReturnType<Values>,
+  name: string,
+  half: readonly HalfFilled[],
+): void {
+  for (const { field, words } of half)
+    form.setFieldError(field.dataset.path?.slice(name.length + 1) ?? '', words);
+  half[0]?.field.focus();
 }
 
 /** Puts what is about a field at that field, and gives back the rest. */

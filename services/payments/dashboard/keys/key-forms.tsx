@@ -10,6 +10,11 @@ const words = texts.keys;
 export function NewKeyForm({ onDone }: { onDone: (token: string) => void }) {
   const api = useApiForm({
     initialValues: { name: '', scopes: [...scopes] as string[], expires_at: '' },
+    // A year of five digits is a whole value to the browser, and no moment: that key would never expire.
+    validate: {
+      expires_at: (text: string) =>
+        text !== '' && fromClockField(text) === undefined ? texts.sandbox.notATime : null,
+    },
     send: async (values, idempotencyKey) => {
       const expiresAt = fromClockField(values.expires_at);
       const body = {

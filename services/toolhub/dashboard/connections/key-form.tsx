@@ -3,7 +3,7 @@ import { Alert, Group, Stack } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { texts } from '../texts.ts';
 import { type Field, fieldAt, fieldsOf, type Typed, valuesOf } from '../tools/schema.ts';
-import { SchemaFields } from '../tools/schema-fields.tsx';
+import { halfFilledErrors, SchemaFields } from '../tools/schema-fields.tsx';
 import type { Platform } from './platforms.ts';
 import { SealedNote } from './sealed-note.tsx';
 import { storeCredential } from './store-credential.ts';
@@ -17,12 +17,14 @@ export function KeyForm({ platform }: { platform: Platform }) {
   const [errors, setErrors] = useState<Record<string, string>>({});
   const [problem, setProblem] = useState<{ error: unknown; others: readonly string[] }>();
   const [busy, setBusy] = useState(false);
-  const submit = async (event: FormEvent) => {
+  const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     if (busy) return;
-    setBusy(true);
-    setErrors({});
+    const half = halfFilledErrors(event.currentTarget);
+    setErrors(half);
     setProblem(undefined);
+    if (Object.keys(half).length > 0) return;
+    setBusy(true);
     try {
       await storeCredential(platform.platform, valuesOf(fields, typed));
       setTyped({});

@@ -1,4 +1,4 @@
-import { viewersZone } from '@libs/ui';
+import { halfFilled, viewersZone } from '@libs/ui';
 import { Checkbox, NumberInput, PasswordInput, Select, Textarea, TextInput } from '@mantine/core';
 import { useEffect, useId } from 'react';
 import { texts } from '../texts.ts';
@@ -15,6 +15,10 @@ export interface SchemaFieldsProps {
   /** Fields whose text nobody should read over a shoulder. */
   secret?: (name: string) => boolean;
 }
+
+/** What is said of the fields that hold only a part of their value, by their names. */
+export const halfFilledErrors = (form: HTMLFormElement): Record<string, string> =>
+  Object.fromEntries(halfFilled(form).map(({ field, words }) => [field.name, words]));
 
 /** One input per property of a schema, with the schema's own words as help; the first that was refused gets the focus. */
 export function SchemaFields(props: SchemaFieldsProps) {

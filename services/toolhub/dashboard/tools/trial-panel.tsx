@@ -17,7 +17,7 @@ import { client, refresh } from '../api/client.ts';
 import { platformTitle, useCredentials } from '../connections/platforms.ts';
 import { texts } from '../texts.ts';
 import { type Field, fieldAt, fieldsOf, NotJson, type Typed, valuesOf } from './schema.ts';
-import { SchemaFields } from './schema-fields.tsx';
+import { halfFilledErrors, SchemaFields } from './schema-fields.tsx';
 import { TOOLS_PATH, type ToolDetail } from './tool.ts';
 
 const words = texts.trial;
@@ -53,11 +53,13 @@ export function TrialPanel({ tool }: { tool: ToolDetail }) {
   const [busy, setBusy] = useState(false);
   const intention = useRef({ text: '', key: '' });
 
-  const run = async (event: FormEvent) => {
+  const run = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     if (busy) return;
-    setErrors({});
+    const half = halfFilledErrors(event.currentTarget);
+    setErrors(half);
     setProblem(undefined);
+    if (Object.keys(half).length > 0) return setAnswer(undefined);
     setBusy(true);
     try {
       const values = valuesOf(fields, typed);
