@@ -1,10 +1,12 @@
 // A tool that is tried on its page: what was typed is what is sent, once.
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { CALL_LONGEST_MS } from '../../../services/toolhub/src/calls/call-times.ts';
+import { STILL_RUNNING } from '../../../services/toolhub/src/calls/failures.ts';
 import { signUp } from '../../../services/toolhub/test/accounts.ts';
 import { openPage } from '../chromium.ts';
 import type { Running } from './rig.ts';
-import { STEP_MS } from './steps.ts';
+import { STEP_MS, said } from './steps.ts';
 
 const SLOW_MACHINE_MS = 60_000;
 
@@ -54,6 +56,33 @@ export function testTrying(running: () => Running): void {
     await page.getByText('Done.').waitFor();
     expect(await page.getByText('A day and a time').count()).toBe(0);
     expect(sent.map((each) => typeof each.arguments.scheduled_at)).toEqual(['string']);
+    await page.context().close();
+  });
+
+  test('a call is waited for as long as the server may take, and one that still runs is not made a second time', {
+    timeout: SLOW_MACHINE_MS,
+  }, async () => {
+    const page = await openTool('facebook_create_post');
+    await page.evaluate(`
+      window.waits = [];
+      const timeout = AbortSignal.timeout.bind(AbortSignal);
+      AbortSignal.timeout = (ms) => (window.waits.push(ms), timeout(ms));
+    `);
+    const error = { code: 'platform_unavailable', message: STILL_RUNNING };
+    const sent = await answerCalls(page, {
+      ...{ tool: 'facebook_create_post', is_error: true },
+      content: { error },
+    });
+    await page.getByLabel('Page ID').fill('4242');
+    await page.getByLabel('Message').fill('Once');
+    for (const times of [1, 2]) {
+      await run(page);
+      await expect.poll(() => sent.length).toBe(times);
+      await said(page, /still runs/);
+      await page.getByRole('button', { name: 'Run' }).and(page.locator(':enabled')).waitFor();
+    }
+    expect(sent[1]).toEqual(sent[0]);
+    expect(Math.max(...(await page.evaluate<number[]>('window.waits')))).toBeGreaterThan(CALL_LONGEST_MS);
     await page.context().close();
   });
 }

@@ -13,6 +13,8 @@ import {
 import { Alert, Anchor, Group, Stack, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { type FormEvent, useRef, useState } from 'react';
+import { CALL_LONGEST_MS } from '../../src/calls/call-times.ts';
+import { STILL_RUNNING } from '../../src/calls/failures.ts';
 import { client, refresh } from '../api/client.ts';
 import { platformTitle, useCredentials } from '../connections/platforms.ts';
 import { texts } from '../texts.ts';
@@ -21,6 +23,8 @@ import { halfFilledErrors, SchemaFields } from './schema-fields.tsx';
 import { TOOLS_PATH, type ToolDetail } from './tool.ts';
 
 const words = texts.trial;
+/** Giving up ends the call: longer than the server may take, and what its answer needs to come. */
+const WAIT_MS = CALL_LONGEST_MS + 10_000;
 const NOT_ASKED: ReadonlySet<string> = new Set(['idempotency_key', 'approval_id']);
 
 interface TrialError {
@@ -68,8 +72,10 @@ export function TrialPanel({ tool }: { tool: ToolDetail }) {
       if (intention.current.text !== text) intention.current = { text, key: newIdempotencyKey() };
       const once = 'idempotency_key' in properties ? { idempotency_key: intention.current.key } : {};
       const path = `${TOOLS_PATH}/${encodeURIComponent(tool.name)}/call`;
-      const result = await client.post<Trial>(path, { arguments: { ...values, ...once } });
-      intention.current = { text: '', key: '' };
+      const body = { arguments: { ...values, ...once } };
+      const result = await client.post<Trial>(path, body, { timeoutMs: WAIT_MS });
+      // With another key the next press would make a call a second time that still runs.
+      if (result.content.error?.message !== STILL_RUNNING) intention.current = { text: '', key: '' };
       setAnswer(result);
       setErrors(fieldErrors(result));
       await refresh('/api/audit', '/api/usage', '/api/plan');
