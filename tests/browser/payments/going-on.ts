@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import type { Harness } from '../../contract/payments/harness.ts';
-import type { signUp } from '../../contract/payments/person.ts';
+import { nextMail, PASSWORD, signUp, verifyAddress } from '../../contract/payments/person.ts';
 
 export interface Mishaps {
   dashboard: Harness;
@@ -40,6 +40,30 @@ export function testGoingOn(running: () => Mishaps): void {
     await make.click();
     await page.getByRole('button', { name: 'I have kept it' }).click();
     expect(made).toMatchObject([{ expires_at: expect.stringMatching(/^2031-11-0/) }]);
+    await page.context().close();
+  });
+
+  test('an invitation that is opened by somebody else says whom it is for, and leads on as that person', async () => {
+    const { dashboard, owner, openAs } = running();
+    const invited = await signUp(dashboard, { name: 'Betty Holberton', organisation: 'Sorting' });
+    await verifyAddress(dashboard, invited);
+    const other = await signUp(dashboard, { name: 'Kay McNulty', organisation: 'Ballistics' });
+    const made = await owner.call('POST', '/v1/invitations', { email: invited.email, role: 'viewer' });
+    expect(made.status).toBe(201);
+    const { token } = await nextMail(dashboard, invited.email, /invite/i);
+    const page = await openAs(other.cookie);
+    await page.goto(`/dashboard/invitation?token=${token}`);
+    await page.getByText(`It is for ${invited.email}; you are logged in as ${other.email}.`).waitFor();
+    expect(await page.getByRole('button', { name: /^Join as/ }).count()).toBe(0);
+    await page.getByRole('button', { name: `Log out and go on as ${invited.email}` }).click();
+    await page.getByRole('button', { name: 'Sign up and join' }).waitFor();
+    expect((await other.call('GET', '/v1/session')).status).toBe(401);
+    await page.getByRole('link', { name: 'Log in' }).click();
+    await page.getByLabel('E-mail').fill(invited.email);
+    await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Log in', exact: true }).click();
+    await page.getByRole('button', { name: `Join as ${invited.email}` }).click();
+    await page.getByRole('button', { name: /Switch organisation: Engines/ }).waitFor();
     await page.context().close();
   });
 }

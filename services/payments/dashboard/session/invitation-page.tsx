@@ -1,4 +1,4 @@
-import { ActionButton, ApiFormView, isApiError, NarrowPage, QueryView, useApiForm } from '@libs/ui';
+import { ActionButton, ApiFormView, drafts, isApiError, NarrowPage, QueryView, useApiForm } from '@libs/ui';
 import { NameField, NewPasswordField } from '@libs/ui/account';
 import { Anchor, Button, Text, TextInput } from '@mantine/core';
 import { Link, useSearch } from '@tanstack/react-router';
@@ -7,7 +7,7 @@ import type { Role, Session } from '../api/types.ts';
 import { texts } from '../texts.ts';
 import { useEnter } from './after-login.ts';
 import { Brand } from './brand.tsx';
-import { useSession } from './session.ts';
+import { leaveSession, useSession } from './session.ts';
 
 const words = texts.invitation;
 
@@ -16,6 +16,10 @@ interface Invitation {
   email: string;
   role: Role;
 }
+
+/** As the server compares them. */
+const isSameAddress = (one: string, other: string) => addressKey(one) === addressKey(other);
+const addressKey = (email: string) => email.trim().normalize('NFC').toLowerCase();
 
 export function InvitationPage() {
   const { token = '' } = useSearch({ strict: false }) as { token?: string };
@@ -32,8 +36,10 @@ export function InvitationPage() {
             <Text size="sm">{words.lead(invited.organisation.name, texts.roles[invited.role])}</Text>
             {session.data === undefined ? (
               <JoinAsNew token={token} email={invited.email} />
-            ) : (
+            ) : isSameAddress(session.data.user.email, invited.email) ? (
               <JoinAsKnown token={token} email={session.data.user.email} />
+            ) : (
+              <GoOnAs invited={invited.email} here={session.data.user.email} />
             )}
           </>
         )}
@@ -62,6 +68,26 @@ function JoinAsKnown({ token, email }: { token: string; email: string }) {
     >
       {words.join(email)}
     </ActionButton>
+  );
+}
+
+/** An invitation is accepted by whom it was sent to alone. */
+function GoOnAs({ invited, here }: { invited: string; here: string }) {
+  return (
+    <>
+      <Text size="sm">{words.another(invited, here)}</Text>
+      <ActionButton
+        size="sm"
+        variant="filled"
+        onAct={async () => {
+          await client.post('/v1/session/logout');
+          drafts.forget();
+          await leaveSession();
+        }}
+      >
+        {words.goOnAs(invited)}
+      </ActionButton>
+    </>
   );
 }
 

@@ -28,6 +28,13 @@ export function enterSession(session: Session): void {
   void queryClient.resetQueries(others);
 }
 
+/** After logging out on a page that stays: nothing that was read for the person who left is kept, and it learns that nobody is there. */
+export async function leaveSession(): Promise<void> {
+  await queryClient.cancelQueries();
+  queryClient.removeQueries({ type: 'inactive' });
+  await queryClient.resetQueries();
+}
+
 const writers: readonly Role[] = ['owner', 'developer'];
 
 export interface Rights {

@@ -19,6 +19,8 @@ export const invitation = {
   title: 'You are invited',
   lead: (organisation: string, role: string) => `${organisation} invites you. Your role: ${role}.`,
   join: (email: string) => `Join as ${email}`,
+  another: (invited: string, here: string) => `It is for ${invited}; you are logged in as ${here}.`,
+  goOnAs: (email: string) => `Log out and go on as ${email}`,
   signUp: 'Sign up and join',
   dead: 'This invitation is over',
   deadLead: 'It was used or withdrawn, or its seven days have passed. Ask whoever invited you for a new one.',
