@@ -1,5 +1,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { createClient } from './client.ts';
+import { connection } from './connection.ts';
+import { ConnectionLost } from './problem.ts';
 
 afterEach(() => {
   vi.unstubAllGlobals();
@@ -13,4 +15,38 @@ test('a call waits half a minute, and longer where its answer takes longer', asy
   await client.post('/api/quick');
   await client.post('/api/slow', {}, { timeoutMs: 3_600_000 });
   expect(waited.mock.calls).toEqual([[30_000], [3_600_000]]);
+});
+
+/** An answer of which a beginning comes, and then nothing more. */
+function brokenOff(error: Error): Response {
+  const body = new ReadableStream({
+    start(controller) {
+      controller.enqueue(new TextEncoder().encode('{"id":'));
+      controller.error(error);
+    },
+  });
+  return new Response(body, { status: 201 });
+}
+
+test('an answer that breaks off is a lost one, so that the same is sent again with the same key', async () => {
+  const lost = vi.spyOn(connection, 'reportLost').mockImplementation(() => {});
+  const client = createClient({ headers: () => ({}), onUnauthenticated: () => {} });
+  vi.stubGlobal('fetch', async () => brokenOff(new TypeError('network error')));
+  await expect(client.post('/v1/payments', {})).rejects.toBeInstanceOf(ConnectionLost);
+  vi.stubGlobal('fetch', async () => new Response('{"id":', { status: 201 }));
+  await expect(client.post('/v1/payments', {})).rejects.toBeInstanceOf(ConnectionLost);
+  expect(lost).toHaveBeenCalledTimes(2);
+});
+
+test('who gives up a call while its answer comes has lost no connection', async () => {
+  const lost = vi.spyOn(connection, 'reportLost').mockImplementation(() => {});
+  const client = createClient({ headers: () => ({}), onUnauthenticated: () => {} });
+  const leaving = new AbortController();
+  const gone = new DOMException('left', 'AbortError');
+  vi.stubGlobal('fetch', async () => {
+    leaving.abort();
+    return brokenOff(gone);
+  });
+  await expect(client.get('/v1/payments', { signal: leaving.signal })).rejects.toBe(gone);
+  expect(lost).not.toHaveBeenCalled();
 });

@@ -63,9 +63,7 @@ export function createClient({ headers, onUnauthenticated, onRefused }: ClientOp
     try {
       response = await fetch(addressOf(path, options.query), { ...init, credentials: 'same-origin' });
     } catch (error) {
-      if (options.signal?.aborted === true) throw error;
-      connection.reportLost();
-      throw new ConnectionLost(error);
+      throw lost(error, options);
     }
     connection.reportAnswer();
     if (response.ok) return response;
@@ -75,14 +73,26 @@ export function createClient({ headers, onUnauthenticated, onRefused }: ClientOp
     throw problem;
   }
 
-  const json = async <Answer>(response: Response): Promise<Answer> =>
-    (response.status === 204 ? undefined : await response.json()) as Answer;
+  async function callForJson<Answer>(
+    method: string,
+    path: string,
+    body: unknown,
+    options: CallOptions,
+  ): Promise<Answer> {
+    const response = await call(method, path, body, options);
+    if (response.status === 204) return undefined as Answer;
+    try {
+      return (await response.json()) as Answer;
+    } catch (error) {
+      throw lost(error, options);
+    }
+  }
 
   return {
-    get: async (path, options = {}) => json(await call('GET', path, undefined, options)),
-    post: async (path, body, options = {}) => json(await call('POST', path, body, options)),
-    put: async (path, body, options = {}) => json(await call('PUT', path, body, options)),
-    patch: async (path, body, options = {}) => json(await call('PATCH', path, body, options)),
+    get: (path, options = {}) => callForJson('GET', path, undefined, options),
+    post: (path, body, options = {}) => callForJson('POST', path, body, options),
+    put: (path, body, options = {}) => callForJson('PUT', path, body, options),
+    patch: (path, body, options = {}) => callForJson('PATCH', path, body, options),
     delete: async (path, { body, ...options } = {}) => {
       await call('DELETE', path, body, options);
     },
@@ -92,6 +102,13 @@ export function createClient({ headers, onUnauthenticated, onRefused }: ClientOp
         ...(options.signal ? { signal: options.signal } : {}),
       }),
   };
+}
+
+/** No answer came, or it broke off; whoever gave the call up themselves has lost nothing. */
+function lost(error: unknown, { signal }: CallOptions): unknown {
+  if (signal?.aborted === true) return error;
+  connection.reportLost();
+  return new ConnectionLost(error);
 }
 
 /** What is empty asks for what is empty; who asks for nothing gives none. */
