@@ -1,7 +1,7 @@
 // Nothing that somebody chose, asked for or was given is lost by being quick, by closing a dialog or by going back.
 import type { Dialog, Page, Route } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { type Account, call, makeToken, signUp } from '../../../services/toolhub/test/accounts.ts';
+import { type Account, call, makeToken, PASSWORD, signUp } from '../../../services/toolhub/test/accounts.ts';
 import { isDrawn, openPage } from '../chromium.ts';
 import type { Running } from './rig.ts';
 import { go, heading, panel, STEP_MS, said } from './steps.ts';
@@ -166,6 +166,33 @@ export function testNotLost(running: () => Running): void {
     await page.evaluate('history.back()');
     await heading(page, 'Tools');
     expect(asked).toHaveLength(2);
+    await page.context().close();
+  });
+
+  const isAtLoginFrom = (page: Page, path: string) =>
+    page.waitForURL(
+      ({ pathname, searchParams }) => pathname === '/login' && searchParams.get('next') === path,
+    );
+
+  const logOutElsewhere = ({ cookie }: Account) =>
+    call(`${running().hub.url}/api/auth/logout`, { cookie, body: {} });
+
+  test('a login at a vendor that is begun after the session ended leads to the log-in, and back to its page', {
+    timeout: SLOW_MACHINE_MS,
+  }, async () => {
+    const account = await signUp(running().hub.url);
+    const page = await openAs(account);
+    await page.goto('/connections/mastodon');
+    const server = page.getByLabel('Your server');
+    await server.fill('social.test');
+    await logOutElsewhere(account);
+    await page.getByRole('button', { name: 'Log in there' }).click();
+    await isAtLoginFrom(page, '/connections/mastodon');
+    await page.getByLabel('E-mail').fill(account.email);
+    await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await heading(page, 'Mastodon');
+    await expect.poll(() => server.inputValue()).toBe('social.test');
     await page.context().close();
   });
 }

@@ -248,3 +248,34 @@ test('[TH-6] where there is no login in the browser, the answer says what to do 
   const person = await ada.browser.fetch(`${url}/api/connect/telegram`, asPerson);
   expect(person.headers.get('location')).toBe(`${url}/connections/telegram?error=connect_not_supported`);
 });
+
+test('[TH-6] a person whose session is over, or who came too often, is led to a page and not to a problem', async () => {
+  const callback = await cameBack(ada);
+  await call(`${url}/api/auth/logout`, { cookie: ada.cookie, body: {} });
+  const led = async (address: string, at = url) => {
+    const { status, headers } = await ada.browser.fetch(address, asPerson);
+    return [status, headers.get('location')?.replace(at, '')];
+  };
+  const login = '/login?next=%2Fconnections%2Femail';
+  expect(await led(`${url}/api/connect/email`)).toEqual([303, login]);
+  // The login at the vendor was of the session that is over.
+  expect(await led(callback)).toEqual([303, `${login}%3Ferror%3Dconnect_state_invalid`]);
+  expect((await call(callback)).status).toBe(401);
+
+  const env = { ...environment(), TOOLHUB_RATE_API: '100' };
+  const strict = await startInstance(database.url, { env, connectors: platforms() });
+  const eve = await signUp(strict.url);
+  const answers = await Promise.all(
+    Array.from({ length: 14 }, () =>
+      eve.browser.fetch(`${strict.url}/api/connect/email/callback?state=x&code=y`, asPerson),
+    ),
+  );
+  const limited = answers.filter(({ headers }) => /error=rate_limited$/.test(headers.get('location') ?? ''));
+  expect(limited.length).toBeGreaterThan(0);
+  expect(new Set(limited.map(({ status, headers }) => `${status} ${headers.get('location')}`))).toEqual(
+    new Set([`303 ${strict.url}/connections/email?error=rate_limited`]),
+  );
+  // Whoever comes too often writes nothing into the log by it.
+  expect(await audited(eve)).toHaveLength(answers.length - limited.length);
+  await strict.stop();
+});

@@ -70,6 +70,7 @@ const connectErrors: Record<string, string> = {
   platform_unreachable: 'The vendor did not answer. Nothing was stored; try again in a moment.',
   credential_rejected: 'The platform did not accept this login.',
   invalid_query: 'Write the address of your server, such as https://mastodon.social, and begin again.',
+  rate_limited: 'Too many requests came from your account. Nothing was stored; begin again in a moment.',
   csrf: 'This login was begun by a link on another page. Begin again here.',
   not_ready:
     'This server could not begin the login right now. Nothing was stored; try again in a moment, and tell the operator if it stays so.',

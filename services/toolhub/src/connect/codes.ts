@@ -23,4 +23,8 @@ export const FINISH_CODES = [
 ] as const;
 
 /** What a person is led back to the dashboard with, which has words for each. */
-export type ConnectCode = (typeof BEGIN_CODES)[number] | (typeof FINISH_CODES)[number] | 'invalid_query';
+export type ConnectCode =
+  | (typeof BEGIN_CODES)[number]
+  | (typeof FINISH_CODES)[number]
+  | 'invalid_query'
+  | 'rate_limited';

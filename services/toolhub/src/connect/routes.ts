@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { Access } from '../customers/access.ts';
 import type { ToolhubRoutes } from '../route-rules.ts';
-import { BEGIN_CODES, FINISH_CODES } from './codes.ts';
+import { BEGIN_CODES, type ConnectCode, FINISH_CODES } from './codes.ts';
 import type { ConnectService, LoginAnswer, Traveller } from './service.ts';
 
 export interface ConnectRoutesDependencies {
@@ -36,6 +36,10 @@ const BeginQuery = Type.Object(
 /** Vendors send parameters of their own, and a parameter that comes twice is an array. */
 const CallbackQuery = Type.Object({}, { additionalProperties: true });
 
+const STATE_INVALID: ConnectCode = 'connect_state_invalid';
+/** Led away like others, and yet written down as little as others beyond the rate limit. */
+const cameTooOften = new WeakSet<FastifyRequest>();
+
 /** The way to a vendor and back. Both ends are visited by the customer's browser, with the session's cookie. */
 export function registerConnectRoutes(routes: ToolhubRoutes, deps: ConnectRoutesDependencies): void {
   registerBegin(routes, deps);
@@ -62,20 +66,16 @@ function registerBegin(routes: ToolhubRoutes, deps: ConnectRoutesDependencies): 
         querystring: BeginQuery,
         response: {
           302: Type.Null({ description: 'To the vendor.' }),
-          303: Type.Null({ description: 'To the dashboard, which says what went wrong.' }),
+          303: Type.Null({ description: 'To the dashboard, which says what went wrong, or to its log-in.' }),
         },
       },
+      errorHandler: leadPeople(deps, (page) => page),
     },
     async (request, reply) => {
-      const { platform } = request.params;
-      try {
-        const { provider, instance_url: server } = request.query;
-        if (server !== undefined) refuseOtherSites(request);
-        const address = await connect.begin(travellerOf(request, deps, platform), { provider, server });
-        return reply.redirect(address, 302);
-      } catch (error) {
-        return answerFailure(request, reply, { error, page: deps.connectionPage(platform) });
-      }
+      const { provider, instance_url: server } = request.query;
+      if (server !== undefined) refuseOtherSites(request);
+      const traveller = travellerOf(request, deps, request.params.platform);
+      return reply.redirect(await connect.begin(traveller, { provider, server }), 302);
     },
   );
 }
@@ -87,7 +87,10 @@ function registerCallback(routes: ToolhubRoutes, deps: ConnectRoutesDependencies
     {
       access: 'account:write',
       rate: 'dear',
-      audit: { action: 'credential.connected', targetParam: 'platform' },
+      audit: {
+        ...{ action: 'credential.connected', targetParam: 'platform' },
+        onlyIf: (request) => !cameTooOften.has(request),
+      },
       idempotency: 'repeats',
       codes: FINISH_CODES,
       schema: {
@@ -98,20 +101,16 @@ function registerCallback(routes: ToolhubRoutes, deps: ConnectRoutesDependencies
         tags: ['Credentials'],
         params: Params,
         querystring: CallbackQuery,
-        response: { 303: Type.Null({ description: 'To the dashboard.' }) },
+        response: { 303: Type.Null({ description: 'To the dashboard, or to its log-in.' }) },
       },
+      // The journey was of the session that is over.
+      errorHandler: leadPeople(deps, (page) => withParameter(page, 'error', STATE_INVALID)),
     },
     async (request, reply) => {
       const { platform } = request.params;
-      const page = deps.connectionPage(platform);
       const traveller = travellerOf(request, deps, platform);
-      try {
-        await connect.finish(traveller, vendorAnswerOf(request.query));
-        return reply.redirect(withParameter(page, 'connected', 'true'), 303);
-      } catch (error) {
-        noteAudit(request, { outcome: error instanceof AppError ? 'refused' : 'failure' });
-        return answerFailure(request, reply, { error, page });
-      }
+      await connect.finish(traveller, vendorAnswerOf(request.query));
+      return reply.redirect(withParameter(deps.connectionPage(platform), 'connected', 'true'), 303);
     },
   );
 }
@@ -144,17 +143,31 @@ function vendorAnswerOf(query: unknown): LoginAnswer {
   };
 }
 
-/** A person is led to the page that can explain it; everybody else gets the problem itself. */
-function answerFailure(
-  request: FastifyRequest,
-  reply: FastifyReply,
-  { error, page }: { error: unknown; page: string },
-): FastifyReply {
-  const isPerson = /\btext\/html\b/.test(request.headers.accept ?? '');
-  if (!isPerson || !(error instanceof AppError)) throw error;
-  if (error.status >= 500)
-    request.log.warn({ err: error.cause ?? error, code: error.code }, 'request refused');
-  return reply.redirect(withParameter(page, 'error', error.code), 303);
+/**
+ * A person is led to the page that can explain it, also where the gates of the route refused; everybody else gets the problem
+ * itself. Who has no session logs in first, and comes to `afterLogin`.
+ */
+function leadPeople(
+  { connectionPage }: ConnectRoutesDependencies,
+  afterLogin: (page: string) => string,
+): (error: Error, request: FastifyRequest, reply: FastifyReply) => FastifyReply {
+  return (error, request, reply) => {
+    if (!(error instanceof AppError)) throw error;
+    noteAudit(request, { outcome: 'refused' });
+    if (!/\btext\/html\b/.test(request.headers.accept ?? '')) throw error;
+    if (error.status >= 500)
+      request.log.warn({ err: error.cause ?? error, code: error.code }, 'request refused');
+    if (error.status === 429) cameTooOften.add(request);
+    const page = connectionPage((request.params as { platform: string }).platform);
+    const target =
+      error.status === 401 ? loginBefore(afterLogin(page)) : withParameter(page, 'error', error.code);
+    return reply.redirect(target, 303);
+  };
+}
+
+function loginBefore(page: string): string {
+  const { pathname, search } = new URL(page);
+  return withParameter(new URL('/login', page).href, 'next', `${pathname}${search}`);
 }
 
 function withParameter(page: string, name: string, value: string): string {
