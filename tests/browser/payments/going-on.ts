@@ -66,4 +66,26 @@ export function testGoingOn(running: () => Mishaps): void {
     await page.getByRole('button', { name: /Switch organisation: Engines/ }).waitFor();
     await page.context().close();
   });
+
+  test('who is led to the log-in can go back to where they came from', async () => {
+    const { dashboard, openAs } = running();
+    const person = await signUp(dashboard, { name: 'Ada Lovelace', organisation: 'Engines' });
+    const page = await openAs(person.cookie);
+    await page.goto('/dashboard/forgot');
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.goto('/dashboard/payments');
+    await page.getByText('No payments yet').waitFor();
+    await person.call('POST', '/v1/session/logout', {});
+    await page.getByRole('link', { name: 'Events' }).click();
+    const isAtLoginFrom = (path: string) =>
+      page.waitForURL(
+        ({ pathname, searchParams }) => pathname.endsWith('/login') && searchParams.get('next') === path,
+      );
+    await isAtLoginFrom('/dashboard/events');
+    await page.evaluate('history.back()');
+    await isAtLoginFrom('/dashboard/payments');
+    await page.evaluate('history.back()');
+    await page.waitForURL('**/dashboard/forgot');
+    await page.context().close();
+  });
 }

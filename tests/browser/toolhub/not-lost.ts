@@ -177,6 +177,26 @@ export function testNotLost(running: () => Running): void {
   const logOutElsewhere = ({ cookie }: Account) =>
     call(`${running().hub.url}/api/auth/logout`, { cookie, body: {} });
 
+  test('who is led to the log-in can go back to where they came from, and no page waits for a session that is none', {
+    timeout: SLOW_MACHINE_MS,
+  }, async () => {
+    const account = await signUp(running().hub.url);
+    const page = await openAs(account);
+    await page.goto('/');
+    await go(page, 'Tools');
+    await logOutElsewhere(account);
+    await page.getByRole('navigation').getByRole('link', { name: 'Webhooks', exact: true }).click();
+    await isAtLoginFrom(page, '/webhooks');
+    await page.evaluate('history.back()');
+    await isAtLoginFrom(page, '/tools');
+    await page.evaluate('history.back()');
+    await page.getByRole('link', { name: 'Sign up' }).first().waitFor();
+    // The front page knows already that nobody is logged in.
+    await page.evaluate(`__TSR_ROUTER__.history.push('/billing')`);
+    await isAtLoginFrom(page, '/billing');
+    await page.context().close();
+  });
+
   test('a login at a vendor that is begun after the session ended leads to the log-in, and back to its page', {
     timeout: SLOW_MACHINE_MS,
   }, async () => {

@@ -61,7 +61,9 @@ export function createPages(options: {
     const here = pathname.slice(basepath.length).replace(/\/$/, '') || '/';
     if (here in publicPages) return false;
     drafts.keepAll();
-    void router.navigate({ to: '/login', search: { next: `${pathname}${search}` } as never });
+    // In place of the page: "back" would lead to it, and from it to the log-in again.
+    const next = `${pathname}${search}`;
+    void router.navigate({ to: '/login', search: { next } as never, replace: true });
     return true;
   };
   return { router, leadToLogin };

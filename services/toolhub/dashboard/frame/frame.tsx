@@ -2,7 +2,8 @@ import { drafts, Loading, type NavigationGroup, ProblemView, Shell } from '@libs
 import { AccountMenu, UnverifiedBanner } from '@libs/ui/account';
 import { Container } from '@mantine/core';
 import { Outlet, useNavigate } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect } from 'react';
+import { sessionOver } from '../api/client.ts';
 import { account } from '../session/account.tsx';
 import { Brand } from '../session/brand.tsx';
 import { type Customer, useMe } from '../session/me.ts';
@@ -41,6 +42,11 @@ const navigation: readonly NavigationGroup[] = [
 /** Everything behind the log-in. */
 export function Frame() {
   const me = useMe();
+  const isVisitor = me.data === null;
+  // Known from the page before, so that no call is refused by which one would be led there.
+  useEffect(() => {
+    if (isVisitor) sessionOver.lead();
+  }, [isVisitor]);
   if (me.data !== undefined && me.data !== null) {
     return (
       // Anew for another customer: what was typed for one must not be sent for the other.
