@@ -88,4 +88,34 @@ export function testGoingOn(running: () => Mishaps): void {
     await page.waitForURL('**/dashboard/forgot');
     await page.context().close();
   });
+
+  test('a delivery that is read stays open when it leaves the page of the list, and does not open again by itself', async () => {
+    const { dashboard, owner, openAs } = running();
+    const endpoint = await owner.call('POST', '/v1/webhook_endpoints', { url: `${dashboard.url}/hooks` });
+    expect(
+      (await owner.call('POST', `/v1/webhook_endpoints/${endpoint.body.id}/test`, {})).status,
+    ).toBeLessThan(300);
+    const page = await openAs(owner.cookie);
+    let isGone = false;
+    const deliveries = `**/v1/webhook_endpoints/${endpoint.body.id}/deliveries*`;
+    await page.route(deliveries, (route) =>
+      isGone
+        ? route.fulfill({ json: { object: 'list', data: [], has_more: false, next_cursor: null } })
+        : route.continue(),
+    );
+    await page.goto(`/dashboard/webhooks/${endpoint.body.id}`);
+    const row = page.getByRole('table', { name: 'Deliveries' }).getByRole('button').first();
+    await row.click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('webhook-signature').waitFor();
+    isGone = true;
+    await page.getByText('Nothing was sent yet').waitFor();
+    expect(await dialog.getByText('webhook-signature').count()).toBe(1);
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+    isGone = false;
+    await row.waitFor();
+    expect(await dialog.count()).toBe(0);
+    await page.context().close();
+  });
 }

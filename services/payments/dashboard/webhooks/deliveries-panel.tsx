@@ -38,11 +38,12 @@ const hasStranded: ReadonlySet<WebhookDelivery['status']> = new Set(['failed', '
 export function DeliveriesPanel({ endpointId, isEnabled }: { endpointId: string; isEnabled: boolean }) {
   const search = useSearchState();
   const rights = useRights();
-  const [openedId, setOpened] = useState<string>();
+  const [opened, setOpened] = useState<WebhookDelivery>();
   const path = `/v1/webhook_endpoints/${endpointId}/deliveries`;
   const query = useList<WebhookDelivery>(path, search.values, asTheyCome);
-  // By its id: what is shown of it follows the list.
-  const opened = query.data?.data.find(({ id }) => id === openedId);
+  // What is shown of it follows the list; one that leaves the page of the list stays as it was seen last.
+  const newer = query.data?.data.find(({ id }) => id === opened?.id);
+  if (newer !== undefined && newer !== opened) setOpened(newer);
   const retry = async (id: string, idempotencyKey: string) => {
     await client.post(`/v1/webhook_deliveries/${id}/retry`, {}, { idempotencyKey });
     await refresh(path);
@@ -59,7 +60,7 @@ export function DeliveriesPanel({ endpointId, isEnabled }: { endpointId: string;
       header: words.delivery,
       render: (delivery) => (
         <div>
-          <Anchor component="button" type="button" size="sm" ta="left" onClick={() => setOpened(delivery.id)}>
+          <Anchor component="button" type="button" size="sm" ta="left" onClick={() => setOpened(delivery)}>
             {wordsOfCode(delivery.event_type)}
           </Anchor>
           <div className="ui-id ui-beside">{delivery.event_type}</div>
