@@ -7,8 +7,11 @@ import { actions } from './actions.ts';
 
 const source = fileURLToPath(new URL('../../src/', import.meta.url));
 
+/** No longer written down; lines of before are kept for a year. */
+const PAST = ['quarantine.listed'];
+
 test('every action of the audit log has words', () => {
-  const found = new Set<string>(FORCED_OUTCOMES.map((outcome) => `sandbox.${outcome}`));
+  const found = new Set<string>([...PAST, ...FORCED_OUTCOMES.map((outcome) => `sandbox.${outcome}`)]);
   for (const file of readdirSync(source, { recursive: true, encoding: 'utf8' })) {
     if (!file.endsWith('routes.ts')) continue;
     const text = readFileSync(source + file, 'utf8');
