@@ -265,6 +265,28 @@ test('[TH-13.13] a suspended customer gets no tokens, new or renewed', async () 
   expect(guessed.text).not.toContain('suspended');
 });
 
+test('[TH-13.13] a suspended customer who is still logged in reads so wherever a client leads to', async () => {
+  const eve = await signUp(url);
+  const client = await registerClient(url);
+  const address = authorizeUrl(url, client, newPkce());
+  const consent = await eve.browser.open(address);
+  const allowed = await eve.browser.submit(consent, '/consent', { decision: 'allow' }, false);
+  const other = await eve.browser.open(address);
+  const login = await new Browser().open(address);
+  await call(`${url}/api/admin/customers/${eve.id}/suspend`, { body: {}, token: ADMIN_TOKEN });
+  const back = new URL(allowed.headers.get('location') ?? '', url);
+  expect(back.pathname).toMatch(/^\/oauth\/authorize\/./);
+  for (const place of [address, authorizeUrl(url, client, newPkce(), { prompt: 'none' }), back, other.url]) {
+    const visit = await eve.browser.fetch(place);
+    expect([place, visit.status, visit.headers.get('location')]).toEqual([place, 403, null]);
+    expect(visit.text).toContain('This account is suspended; ask the operator');
+  }
+  const sentOn = await eve.browser.open(login.url);
+  expect([new URL(sentOn.url).pathname, sentOn.status]).toEqual(['/oauth/authorize', 403]);
+  await call(`${url}/api/admin/customers/${eve.id}/resume`, { body: {}, token: ADMIN_TOKEN });
+  expect(await obtainTokens(url, eve, client)).toMatchObject({ token_type: 'Bearer' });
+});
+
 test('[TH-13.12] every route answers under its own names alone', async () => {
   const { port } = new URL(url);
   const statusFor = (path: string, host: string) =>

@@ -3,9 +3,12 @@ import { addressKey } from '@libs/http';
 import { AppError } from '@libs/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Provider } from 'oidc-provider';
+import type { Suspensions } from '../admin/suspensions.ts';
 import { ADVERTISED_SCOPES, parseScopes, type Scope } from '../customers/identity.ts';
+import type { CookieSession } from '../customers/service.ts';
 import type { RoutesOn } from '../route-rules.ts';
 import { sendPage } from './pages/form.ts';
+import { sendSuspended } from './pages/login-form.ts';
 import { problemPage } from './pages/pages.ts';
 import type { Arrivals } from './provider/arrivals.ts';
 import { isResource, oauthPaths, RESOURCE_SCOPES, resourceOf } from './provider/provider.ts';
@@ -15,6 +18,9 @@ export interface OAuthRoutesDependencies {
   provider: Provider;
   publicUrl: string;
   arrivals: Arrivals;
+  /** Whoever is logged in where the request comes from, also while suspended. */
+  sessionOf(request: Pick<FastifyRequest, 'headers'>): Promise<CookieSession | undefined>;
+  suspensions: Pick<Suspensions, 'isSuspended' | 'refusal'>;
   routesOn: RoutesOn;
   /** Sign-ups, registrations and logins per network address. */
   addressLimit: RateLimit;
@@ -42,17 +48,17 @@ export function registerOAuthRoutes(app: App, deps: OAuthRoutesDependencies): vo
     routes.get(
       oauthPaths.authorize,
       { ...shared, rate: 'pages', idempotency: 'repeats' },
-      async (request, reply) => {
+      asCustomer(deps, async (request, reply) => {
         const fault = requestFault(request.raw.url ?? '');
         if (fault !== undefined) return sendPage(reply, problemPage(fault), BAD_REQUEST);
         request.raw.url = await withDefaults(request.raw.url ?? '', deps);
         return handOver(request, reply);
-      },
+      }),
     );
     routes.get(
       `${oauthPaths.authorize}/:uid`,
       { ...shared, rate: 'pages', idempotency: 'repeats' },
-      handOver,
+      asCustomer(deps, handOver),
     );
     for (const url of [oauthPaths.token, oauthPaths.revoke]) {
       routes.post(url, { ...shared, rate: 'none', idempotency: 'repeats' }, handOver);
@@ -89,6 +95,17 @@ export function registerOAuthRoutes(app: App, deps: OAuthRoutesDependencies): vo
   });
 }
 
+type Handle = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply | undefined>;
+
+/** For suspended customers there is no account, and somebody who is logged in without one the library cannot answer. */
+function asCustomer({ sessionOf, suspensions }: OAuthRoutesDependencies, handle: Handle): Handle {
+  return async (request, reply) => {
+    const found = await sessionOf(request);
+    const isSuspended = found !== undefined && suspensions.isSuspended(found.session.customerId);
+    return isSuspended ? sendSuspended(reply, suspensions) : handle(request, reply);
+  };
+}
+
 const BAD_REQUEST = 400;
 const BODY_TOO_LARGE = 413;
 
@@ -108,10 +125,10 @@ function queryOf(url: string): string {
   return url.split(/\?(.*)/s, 2)[1] ?? '';
 }
 
-function createHandOver({ provider, publicUrl, arrivals, now }: OAuthRoutesDependencies) {
+function createHandOver({ provider, publicUrl, arrivals, now }: OAuthRoutesDependencies): Handle {
   const callback = provider.callback();
   const { host, protocol } = new URL(publicUrl);
-  return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply | undefined> => {
+  return async (request, reply) => {
     const { raw } = request;
     if (Number(raw.headers['content-length'] ?? 0) > BODY_BYTES_MAX) return tooLarge(reply);
     arrivals.note(raw, { at: now(), ip: request.ip, requestId: request.id });

@@ -22,7 +22,7 @@ import { Arrivals } from './provider/arrivals.ts';
 import { shownClient } from './provider/own-client.ts';
 import { checkResource, createProvider, type FetchDocument, oauthPaths } from './provider/provider.ts';
 import { letOthersArrive } from './provider/spending.ts';
-import { registerOAuthRoutes } from './routes.ts';
+import { type OAuthRoutesDependencies, registerOAuthRoutes } from './routes.ts';
 import type { OAuthService } from './service.ts';
 
 export interface OAuthServerDependencies {
@@ -52,6 +52,10 @@ export function registerOAuthServer(app: App, deps: OAuthServerDependencies): vo
     id: shownClient(clientId),
     name: await deps.oauth.clientName(clientId),
   });
+  const sessionOf: OAuthRoutesDependencies['sessionOf'] = async (request) => {
+    const cookie = access.cookieOf(request);
+    return cookie === undefined ? undefined : customers.resolveCookie(cookie);
+  };
   const adapter = createAdapter({
     ...deps,
     arrivals,
@@ -75,10 +79,7 @@ export function registerOAuthServer(app: App, deps: OAuthServerDependencies): vo
   const provider = createProvider({
     publicUrl,
     adapter,
-    sessionOf: async ({ req }) => {
-      const cookie = access.cookieOf(req);
-      return cookie === undefined ? undefined : customers.resolveCookie(cookie);
-    },
+    sessionOf: ({ req }) => sessionOf(req),
     // A suspended customer gets no tokens, neither new ones nor renewed ones.
     accountExists: async (customerId) =>
       !suspensions.isSuspended(customerId) && (await customers.find(customerId)) !== undefined,
@@ -117,7 +118,9 @@ export function registerOAuthServer(app: App, deps: OAuthServerDependencies): vo
     ...{ provider, arrivals, publicUrl, oauth, customers, access },
     ...{ suspensions, routesOn, addressLimit },
   };
-  registerOAuthRoutes(app, { provider, publicUrl, arrivals, routesOn, addressLimit, now });
+  registerOAuthRoutes(app, {
+    ...{ provider, publicUrl, arrivals, sessionOf, suspensions, routesOn, addressLimit, now },
+  });
   registerLoginRoutes(app, pages);
   registerInteractionRoutes(app, pages);
   registerAssistantRoutes(app, deps);

@@ -141,6 +141,7 @@ async function showConsent(
   const customer = session && (await deps.customers.find(session.session.customerId));
   // Logged out, or in as somebody else, since this page was asked for: begin again as who it is now.
   if (customer === undefined || session?.id !== interaction.session?.uid) return restart(reply, interaction);
+  if (deps.suspensions.isSuspended(customer.id)) return sendSuspended(reply, deps.suspensions);
   const addresses = addressesOf(interaction);
   const view = await viewOfConsent({ ...deps, ip: request.ip }, interaction);
   return sendPage(
