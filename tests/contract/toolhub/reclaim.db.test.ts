@@ -12,7 +12,7 @@ import {
   obtainTokens,
   registerClient,
 } from '../../../services/toolhub/test/authorization.ts';
-import { type LoneInstance, startAlone } from '../../../services/toolhub/test/instance.ts';
+import { ADMIN_TOKEN, type LoneInstance, startAlone } from '../../../services/toolhub/test/instance.ts';
 
 /** Something of the outside, or of the reset itself, that takes as long as the test wants. */
 function newGate() {
@@ -145,4 +145,78 @@ test('[TH-3.9] what waits for a platform or a name while the address is taken ba
   const get = await ownerOf(squatter);
   expect((await get('/api/credentials')).data).toEqual([]);
   expect(await get('/api/webhooks/config')).toMatchObject({ status: 404 });
+});
+
+const STRANGERS_TEXT = 'Pay at evil.example';
+const details = { company: STRANGERS_TEXT, address: STRANGERS_TEXT, tax_id: STRANGERS_TEXT };
+const NO_DETAILS = { company: null, address: null, tax_id: null };
+
+function monthsAgo(months: number): string {
+  const now = new Date();
+  return new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - months, 1)).toISOString().slice(0, 7);
+}
+
+const invoice = (period: string) =>
+  call(`${url}/api/admin/invoices/run`, { body: { period }, token: ADMIN_TOKEN });
+
+test('[TH-3.9] [TH-7.16] who takes an address back is neither mailed nor charged what somebody else ordered', async () => {
+  const squatter = await signUp(url);
+  const { id, email, cookie } = squatter;
+  await call(`${url}/api/me`, { method: 'PATCH', cookie, body: { name: STRANGERS_TEXT } });
+  await call(`${url}/api/billing-details`, { method: 'PUT', cookie, body: details });
+  await call(`${url}/api/plan`, {
+    ...{ method: 'PUT', cookie, body: { plan: 'scale', spend_cap_cents: 99_000 } },
+  });
+  const { database } = instance.database;
+  await database.query(`update customers set created_at = created_at - interval '3 months' where id = $1`, [
+    id,
+  ]);
+  await database.query(`update plan_changes set at = at - interval '3 months' where customer_id = $1`, [id]);
+  expect((await invoice(monthsAgo(1))).body).toMatchObject({ created: 1, failed: 0 });
+  const waiting = await database.query(
+    'select status, mail_state, total_cents from invoices where customer_id = $1',
+    [id],
+  );
+  expect(waiting.rows).toEqual([{ status: 'open', mail_state: 'waiting', total_cents: 22_900 }]);
+
+  expect((await reset(squatter)).status).toBe(204);
+  const left = await database.query(
+    'select status, mail_state, mail_due_at from invoices where customer_id = $1',
+    [id],
+  );
+  expect(left.rows).toEqual([{ status: 'void', mail_state: 'canceled', mail_due_at: null }]);
+  const get = await ownerOf(squatter);
+  const customer = { name: email, plan: 'free', email_verified: true };
+  expect(await get('/api/me')).toMatchObject({ customer });
+  expect(await get('/api/billing-details')).toMatchObject(NO_DETAILS);
+  expect(await get('/api/plan')).toMatchObject({ plan: 'free', spend_cap_cents: null });
+  // Neither this month nor one before it that no run has come to.
+  expect(await get('/api/plan/preview?plan=free')).toMatchObject({ now: { total_cents: 0 } });
+  expect((await invoice(monthsAgo(2))).body).toMatchObject({ created: 1, failed: 0 });
+  const later = (await get('/api/invoices')).data as { period: string }[];
+  expect(later.find(({ period }) => period === monthsAgo(2))).toMatchObject({
+    ...{ total_cents: 0, bill_to: { name: email, company: null, address: null, tax_id: null } },
+  });
+});
+
+test('[TH-3.9] who orders, names or addresses something while the reset runs leaves nothing of it', async () => {
+  const squatter = await signUp(url);
+  const { cookie, email } = squatter;
+  const gate = newGate();
+  atReset = gate;
+  const resetting = reset(squatter);
+  await gate.arrived;
+  const attempts = Promise.all([
+    call(`${url}/api/me`, { method: 'PATCH', cookie, body: { name: STRANGERS_TEXT } }),
+    call(`${url}/api/billing-details`, { method: 'PUT', cookie, body: details }),
+    call(`${url}/api/plan`, { method: 'PUT', cookie, body: { plan: 'scale' } }),
+  ]);
+  await Promise.race([attempts, sleep(UNDISTURBED_MS)]);
+  gate.open();
+  expect((await resetting).status).toBe(204);
+  atReset = open;
+  expect((await attempts).map(({ status }) => status)).toEqual([401, 401, 401]);
+  const get = await ownerOf(squatter);
+  expect(await get('/api/me')).toMatchObject({ customer: { plan: 'free', name: email } });
+  expect(await get('/api/billing-details')).toMatchObject(NO_DETAILS);
 });

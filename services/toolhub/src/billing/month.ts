@@ -10,3 +10,8 @@ export function dayOf(moment: Date): string {
 export function nextMonthStart(moment: Date): Date {
   return new Date(Date.UTC(moment.getUTCFullYear(), moment.getUTCMonth() + 1, 1));
 }
+
+/** Invoices price changes in the order of their moments, so each is later than the one before, whatever clocks say. */
+export function momentAfter(before: Date | null, moment: Date): Date {
+  return before === null || before < moment ? moment : new Date(before.getTime() + 1);
+}

@@ -23,7 +23,7 @@ import type { BillingService } from './service.ts';
 
 export interface BillingRoutesDependencies {
   billing: BillingService;
-  access: Pick<Access, 'sessionOf'>;
+  access: Pick<Access, 'sessionOf' | 'standingOf'>;
   now: () => Date;
 }
 
@@ -145,7 +145,7 @@ function registerPlanRoutes(routes: ToolhubRoutes, { billing, access }: BillingR
     async (request) => {
       const session = access.sessionOf(request);
       const wanted = planChangeFromApi(request.body);
-      const state = await billing.changePlan(session.customerId, wanted);
+      const state = await billing.changePlan(session.customerId, wanted, access.standingOf(session));
       noteAudit(request, planChangeInLog(state, wanted));
       return planStateToApi(state);
     },

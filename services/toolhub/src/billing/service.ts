@@ -2,13 +2,14 @@ import type { Database } from '@libs/db';
 import { type CronEntry, everyMinutes, type Handler } from '@libs/jobs';
 import { baseErrors } from '@libs/runtime';
 import type { NewId } from '@libs/seal';
+import type { Standing } from '../customers/standing.ts';
 import { errors } from '../errors.ts';
 import type { EmitEvent } from '../events/event.ts';
 import { type CounterState, findCounter, listUntoldCounters } from './counter-store.ts';
 import { sweepExpired } from './meter/holder.ts';
 import { createMeter, type Meter } from './meter/meter.ts';
 import { deleteMeters, markNotified } from './meter/meter-store.ts';
-import { dayOf, monthOf, nextMonthStart } from './month.ts';
+import { dayOf, momentAfter, monthOf, nextMonthStart } from './month.ts';
 import { type ChangedPlan, dueThresholds, type Plan, type PlanState, THRESHOLDS_PERCENT } from './plan.ts';
 import { createReckoner, type ReckonerDependencies } from './reckoner.ts';
 import {
@@ -32,6 +33,8 @@ export interface BillingService {
   changePlan(
     customerId: string,
     wanted: { plan: string; spendCapCents?: number | null },
+    /** Of the customer who asks; an admin needs none. */
+    standing?: Standing,
   ): Promise<ChangedPlan>;
   /** An admin's limit instead of the plan's; null takes it away. */
   changeLimit(customerId: string, monthlyCalls: number | null): Promise<PlanState>;
@@ -128,8 +131,10 @@ export function createBillingService(deps: BillingDependencies): BillingService 
   async function change(
     customerId: string,
     edit: (before: PlanSettings) => PlanSettings,
+    standing?: Standing,
   ): Promise<ChangedPlan> {
     const previousPlan = await database.transaction(async (tx) => {
+      await standing?.(tx);
       const locked = await lockPlanSettings(tx, customerId);
       if (locked === null) throw baseErrors.not_found();
       const { settings: previous, changedAt } = locked;
@@ -170,17 +175,18 @@ export function createBillingService(deps: BillingDependencies): BillingService 
         return plan;
       }),
     planState,
-    async changePlan(customerId, wanted) {
+    async changePlan(customerId, wanted, standing) {
       const plans = await listPlans(database);
       if (!plans.some(({ id }) => id === wanted.plan)) {
         const detail = `Must be one of ${plans.map(({ id }) => id).join(', ')}.`;
         throw errors.unknown_plan({ errors: [{ pointer: '/plan', code: 'not_allowed', detail }] });
       }
-      return change(customerId, (before) => ({
-        ...before,
-        plan: wanted.plan,
-        spendCapCents: wanted.spendCapCents === undefined ? before.spendCapCents : wanted.spendCapCents,
-      }));
+      const { plan, spendCapCents } = wanted;
+      const edit = (before: PlanSettings): PlanSettings => ({
+        ...{ ...before, plan },
+        ...(spendCapCents === undefined ? {} : { spendCapCents }),
+      });
+      return change(customerId, edit, standing);
     },
     changeLimit: (customerId, monthlyCalls) => change(customerId, (before) => ({ ...before, monthlyCalls })),
     usage: rollups.usage,
@@ -203,11 +209,6 @@ export function createBillingService(deps: BillingDependencies): BillingService 
       await Promise.all(telling);
     },
   };
-}
-
-/** Invoices price changes in the order of their moments, so each is later than the one before, whatever clocks say. */
-function momentAfter(before: Date | null, moment: Date): Date {
-  return before === null || before < moment ? moment : new Date(before.getTime() + 1);
 }
 
 function areSame(a: PlanSettings, b: PlanSettings): boolean {

@@ -194,6 +194,11 @@ export async function lockPlanSettings(
   };
 }
 
+/** Nothing tells any more that the account ever had another plan than the one it has. */
+export async function deletePlanChanges(tx: Queryable, customerId: string): Promise<void> {
+  await tx.query('delete from plan_changes where customer_id = $1', [customerId]);
+}
+
 export interface NewPlanChange {
   customerId: string;
   id: string;

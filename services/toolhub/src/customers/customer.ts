@@ -8,4 +8,6 @@ export interface Customer {
   emailVerified: boolean;
 }
 
+/** Of every account, until somebody chooses another. */
+export const FIRST_PLAN = 'free';
 export const NAME_CHARACTERS_MAX = 200;

@@ -57,6 +57,7 @@ test('[TH-3.11] what the last invoice is reckoned from stays until calls that we
       const held = await tx.query('select 1 from credentials where customer_id = $1', [CUSTOMER]);
       credentialsThen.push(held.rowCount);
     },
+    forgetOrders: async () => {},
     revocations: {
       transaction: (work) => database.transaction((tx) => work(tx, async () => {})),
       announce: async () => {},

@@ -1,5 +1,6 @@
 import type { Database, Queryable } from '@libs/db';
 import { completeJobs, enqueueJobs, type Handler, type Job, type NewJob } from '@libs/jobs';
+import { NAME_CHARACTERS_MAX } from './customer.ts';
 import {
   deleteAccess,
   deleteAccount,
@@ -9,13 +10,15 @@ import {
   listTokenIds,
 } from './erasure-store.ts';
 import type { Revocations } from './revocations.ts';
-import { lockCustomer } from './store.ts';
+import { findCustomer, lockCustomer, renameCustomer } from './store.ts';
 
 export interface ErasureDependencies<Open> {
   database: Database;
   revocations: Pick<Revocations, 'transaction' | 'announce'>;
   /** In the same transaction: what platforms hold for the customer alone, such as a phone number. */
   forgetPlatforms(tx: Queryable, customerId: string): Promise<void>;
+  /** In the same transaction: what was ordered, what it costs, and what was to stand on invoices. */
+  forgetOrders(tx: Queryable, customerId: string): Promise<void>;
   accounts: {
     /** In the same transaction, and before anything goes: what the account owes is put on paper, or given back for later: a job keeps it. */
     settle(tx: Queryable, customerId: string): Promise<Open | null>;
@@ -31,7 +34,7 @@ export interface Erasure {
   erase(customerId: string, holdProof: (tx: Queryable) => Promise<void>): Promise<void>;
   /**
    * The owner of an address has come to an account that somebody opened with it: whatever that one left to get in by, to
-   * listen with or to be used goes in the caller's transaction.
+   * listen with, to be used, to be paid or to be read goes in the caller's transaction.
    */
   reclaim(tx: Queryable, customerId: string): Promise<void>;
   readonly handlers: readonly Handler[];
@@ -50,6 +53,13 @@ interface SettlePayload<Open> {
   open: Open;
   /** Whatever is not counted by then never will be. */
   waitsUntilMs: number;
+}
+
+/** It stands on invoices, so it is no longer one that somebody chose; the owner has given none yet. */
+async function forgetName(tx: Queryable, customerId: string): Promise<void> {
+  const customer = await findCustomer(tx, customerId);
+  if (customer !== undefined)
+    await renameCustomer(tx, customerId, customer.email.slice(0, NAME_CHARACTERS_MAX));
 }
 
 export function createErasure<Open>(deps: ErasureDependencies<Open>): Erasure {
@@ -109,6 +119,8 @@ export function createErasure<Open>(deps: ErasureDependencies<Open>): Erasure {
       await deleteCredentials(tx, customerId);
       await deps.forgetPlatforms(tx, customerId);
       await deleteAccess(tx, customerId);
+      await deps.forgetOrders(tx, customerId);
+      await forgetName(tx, customerId);
     },
 
     handlers: [

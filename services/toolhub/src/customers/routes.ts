@@ -23,7 +23,7 @@ export interface CustomerRoutesDependencies {
   customers: CustomerService;
   security: Pick<LoginLibrary<Customer>['security'], 'requirePassword' | 'holdPassword'>;
   erasure: Pick<Erasure, 'erase'>;
-  access: Pick<Access, 'sessionOf' | 'cookieOf' | 'cookieName' | 'secureCookies'>;
+  access: Pick<Access, 'sessionOf' | 'standingOf' | 'cookieOf' | 'cookieName' | 'secureCookies'>;
   suspensions: Pick<Suspensions, 'refusal'>;
 }
 
@@ -187,7 +187,9 @@ function registerAccount(routes: ToolhubRoutes, deps: CustomerRoutesDependencies
       },
     },
     async (request) => {
-      const customer = await customers.rename(access.sessionOf(request).customerId, request.body.name);
+      const session = access.sessionOf(request);
+      const standing = access.standingOf(session);
+      const customer = await customers.rename(session.customerId, request.body.name, standing);
       if (customer === undefined) throw errors.unauthenticated();
       return customerToApi(customer);
     },

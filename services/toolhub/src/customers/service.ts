@@ -1,9 +1,10 @@
 import type { Database, Queryable } from '@libs/db';
 import { emailKey, type Login, loginErrors, type People, type SessionOrigin } from '@libs/login';
 import type { NewId } from '@libs/seal';
-import type { Customer } from './customer.ts';
+import { type Customer, FIRST_PLAN } from './customer.ts';
 import type { Session } from './identity.ts';
 import { SCOPES } from './identity.ts';
+import type { Standing } from './standing.ts';
 import {
   findCustomer,
   findLogin,
@@ -34,7 +35,7 @@ export interface CustomerService {
   login(input: { email: string; password: string; from: SessionOrigin }): Promise<LoginOutcome>;
   logout(sessionToken: string): Promise<{ customerId: string } | undefined>;
   find(customerId: string): Promise<Customer | undefined>;
-  rename(customerId: string, name: string): Promise<Customer | undefined>;
+  rename(customerId: string, name: string, standing: Standing): Promise<Customer | undefined>;
   /** The session behind a cookie's value. */
   resolveCookie(sessionToken: string): Promise<CookieSession | undefined>;
   findSessionById(sessionId: string): Promise<StartedSession | undefined>;
@@ -91,7 +92,7 @@ export function createCustomerService(deps: CustomerDependencies): CustomerServi
         id: newId('cus'),
         email: email.trim(),
         name: name.trim(),
-        plan: 'free',
+        plan: FIRST_PLAN,
         createdAt: now(),
         emailVerified: false,
       };
@@ -127,7 +128,11 @@ export function createCustomerService(deps: CustomerDependencies): CustomerServi
     },
 
     find: (customerId) => findCustomer(database, customerId),
-    rename: (customerId, name) => renameCustomer(database, customerId, name.trim()),
+    rename: (customerId, name, standing) =>
+      database.transaction(async (tx) => {
+        await standing(tx);
+        return renameCustomer(tx, customerId, name.trim());
+      }),
 
     async resolveCookie(sessionToken) {
       const found = await login.sessions.find(sessionToken);

@@ -7,7 +7,7 @@ import type { InvoiceService } from './service.ts';
 
 export interface DetailsRoutesDependencies {
   invoices: Pick<InvoiceService, 'details' | 'changeDetails' | 'preview' | 'seller'>;
-  access: Pick<Access, 'sessionOf'>;
+  access: Pick<Access, 'sessionOf' | 'standingOf'>;
 }
 
 const COMPANY_CHARACTERS_MAX = 200;
@@ -152,9 +152,9 @@ export function registerDetailsRoutes(routes: ToolhubRoutes, deps: DetailsRoutes
       },
     },
     async (request) => {
-      const { customerId } = access.sessionOf(request);
+      const session = access.sessionOf(request);
       const details = detailsFromApi(request.body);
-      await invoices.changeDetails(customerId, details);
+      await invoices.changeDetails(session.customerId, details, access.standingOf(session));
       return detailsToApi(details, invoices.seller);
     },
   );

@@ -10,6 +10,10 @@ export async function findDetails(db: Queryable, customerId: string): Promise<Bi
   return row && { company: row.company, address: row.address, taxId: row.tax_id };
 }
 
+export async function deleteDetails(tx: Queryable, customerId: string): Promise<void> {
+  await tx.query('delete from billing_details where customer_id = $1', [customerId]);
+}
+
 export async function writeDetails(
   db: Queryable,
   details: BillingDetails & { customerId: string; at: Date },

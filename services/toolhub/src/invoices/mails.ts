@@ -5,14 +5,8 @@ import { printInvoice } from './paper/print.ts';
 import type { Seller } from './parties.ts';
 import type { Period } from './period.ts';
 import { next } from './states.ts';
-import {
-  type ClaimedMail,
-  claimMails,
-  lockInvoice,
-  type MailOutcome,
-  recordMail,
-  releaseWaitingMails,
-} from './store.ts';
+import { type ClaimedMail, claimMails, lockInvoice, type MailOutcome, recordMail } from './store.ts';
+import { releaseWaitingMails } from './waiting-store.ts';
 
 export interface InvoiceMailsDependencies {
   database: Database;

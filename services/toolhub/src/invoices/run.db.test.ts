@@ -338,6 +338,26 @@ describe('the monthly job', () => {
     expect((await invoiced()).find(({ customer_id: id }) => id === calling)?.total_cents).toBe(2_900 + 660);
   });
 
+  test('[TH-7.16] an address that is verified while its invoice is made gets what it is then, by the next run', async () => {
+    const createdAt = new Date('2026-10-01T00:00:00Z');
+    const id = await addCustomer(database, {
+      ...{ plan: 'starter', name: 'Buy this', isVerified: false, createdAt },
+    });
+    const takenBack = `update customers set name = 'Ada', plan = 'free', email_verified_at = created_at where id = $1`;
+    const other = await createRig(database, {
+      async usageOf() {
+        await database.query(takenBack, [id]);
+        return [];
+      },
+    });
+    const outcome = await other.invoices.run(PERIOD, { signal: never });
+    expect(outcome).toEqual({ kind: 'done', created: 0, skipped: 0, failed: 0, waiting: 1 });
+    await other.remove();
+    await handle();
+    const [invoice] = await rig.invoices.list({ customerId: id, before: undefined, limit: 10 });
+    expect(invoice).toMatchObject({ number: 1, totalCents: 0, billTo: { name: 'Ada' } });
+  });
+
   test('waits no longer for calls than one can take to end', async () => {
     const id = await addCustomer(database, { plan: 'starter' });
     await database.query(

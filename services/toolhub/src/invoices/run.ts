@@ -126,11 +126,14 @@ export function createInvoiceRun(deps: InvoiceRunDependencies): InvoiceRun {
     return priced;
   }
 
-  /** Invoices, numbers, events and the mails to be sent commit together. Who closed the account meanwhile gets none. */
+  /**
+   * Invoices, numbers, events and the mails to be sent commit together. Who closed the account meanwhile gets none, and who
+   * verified it waits: it may have been taken back, with another name, plan and address than were read.
+   */
   function writeBatch(
     period: Period,
     priced: ReadonlyMap<Candidate, PricedMonth>,
-  ): Promise<Pick<RunCounts, 'created' | 'skipped'>> {
+  ): Promise<{ created: number; skipped: number; waiting: number }> {
     return database.transaction(async (tx) => {
       const lastNumber = await lockSeries(tx);
       const customerIds = [...priced.keys()].map(({ id }) => id);
@@ -139,8 +142,13 @@ export function createInvoiceRun(deps: InvoiceRunDependencies): InvoiceRun {
         tx,
         customerIds.filter((id) => !invoiced.has(id)),
       );
-      const missing = [...priced].filter(([{ id }]) => held.has(id));
-      if (missing.length === 0) return { created: 0, skipped: invoiced.size };
+      const missing = [...priced].filter(([{ id, isVerified }]) => held.get(id)?.isVerified === isVerified);
+      const outcome = {
+        created: missing.length,
+        skipped: invoiced.size,
+        waiting: held.size - missing.length,
+      };
+      if (missing.length === 0) return outcome;
       const issuedAt = now();
       const invoices = missing.map(([customer, month], index) =>
         newInvoice(deps, customer, month, { period, number: lastNumber + index + 1, issuedAt }),
@@ -148,7 +156,7 @@ export function createInvoiceRun(deps: InvoiceRunDependencies): InvoiceRun {
       await insertInvoices(tx, invoices);
       await advanceSeries(tx, lastNumber + invoices.length);
       for (const invoice of invoices) await announce(tx, invoice);
-      return { created: invoices.length, skipped: invoiced.size };
+      return outcome;
     });
   }
 
@@ -182,7 +190,7 @@ export function createInvoiceRun(deps: InvoiceRunDependencies): InvoiceRun {
       counts.created += written.created;
       counts.skipped += batch.length - missing.length + written.skipped;
       counts.failed += ready.length - priced.size;
-      addWaiting(counts, missing.length - ready.length);
+      addWaiting(counts, missing.length - ready.length + written.waiting);
     }
     await rearmFailedMails(database, period);
     for (let isMoreDue = true; isMoreDue; ) {

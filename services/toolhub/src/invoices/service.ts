@@ -1,6 +1,7 @@
 import type { Database } from '@libs/db';
 import { type CronEntry, everyMinutes, type Handler, monthlyAt } from '@libs/jobs';
 import { baseErrors } from '@libs/runtime';
+import type { Standing } from '../customers/standing.ts';
 import { errors } from '../errors.ts';
 import { findDetails, writeDetails } from './details-store.ts';
 import { listDuePeriods } from './due-periods.ts';
@@ -48,7 +49,7 @@ export interface InvoiceService {
   /** Who sends invoices, and how they are paid. */
   readonly seller: Seller;
   details(customerId: string): Promise<BillingDetails>;
-  changeDetails(customerId: string, details: BillingDetails): Promise<void>;
+  changeDetails(customerId: string, details: BillingDetails, standing: Standing): Promise<void>;
   /** What this month comes to with another plan from now on. */
   preview(wanted: { customerId: string; plan: string }): Promise<PlanPreview>;
   run(period: Period, options: { signal: AbortSignal }): Promise<RunOutcome>;
@@ -111,7 +112,7 @@ export function createInvoiceService(deps: InvoiceServiceDependencies): InvoiceS
       if (outcome.kind !== 'done') throw new InvoiceRunPending(pendingText(period, outcome));
       if (outcome.waiting !== undefined)
         throw new InvoiceRunPending(
-          `invoices of ${period}: ${outcome.waiting} customers have calls of that month under way`,
+          `invoices of ${period}: ${outcome.waiting} customers have calls of that month under way, or were just verified`,
         );
     }
   }
@@ -137,7 +138,11 @@ export function createInvoiceService(deps: InvoiceServiceDependencies): InvoiceS
     render: (invoice) => printInvoice(invoice, deps.seller),
     seller: deps.seller,
     details: async (customerId) => (await findDetails(database, customerId)) ?? NO_DETAILS,
-    changeDetails: (customerId, details) => writeDetails(database, { ...details, customerId, at: now() }),
+    changeDetails: (customerId, details, standing) =>
+      database.transaction(async (tx) => {
+        await standing(tx);
+        await writeDetails(tx, { ...details, customerId, at: now() });
+      }),
     preview: (wanted) => previewPlan({ ...deps, usageOf }, wanted),
     run,
     dryRun: runs.dryRun,

@@ -77,19 +77,23 @@ function toLineRow(line: InvoiceLine): LineRow {
 }
 
 /**
- * Which of the customers are there still. Their rows are held until the commit, so that none of them goes before its
- * invoice is there, and a verification at the same moment sees the invoice or is seen by it.
+ * Which of the customers are there still, and whether their address is verified. Their rows are held until the commit, so
+ * that none of them goes before its invoice is there, and a verification at the same moment sees the invoice or is seen by it.
  */
-export async function holdCustomers(tx: Queryable, customerIds: readonly string[]): Promise<Set<string>> {
+export async function holdCustomers(
+  tx: Queryable,
+  customerIds: readonly string[],
+): Promise<Map<string, { isVerified: boolean }>> {
   const hold = async (condition: string, value: unknown) => {
-    const text = `select id from customers where ${condition} order by id for share`;
-    return (await tx.query<{ id: string }>(text, [value])).rows.map(({ id }) => id);
+    const text = `select id, email_verified_at is not null as is_verified from customers where ${condition}
+       order by id for share`;
+    return (await tx.query<{ id: string; is_verified: boolean }>(text, [value])).rows;
   };
-  if (!tx.isSpread) return new Set(await hold('id = any($1)', customerIds));
+  const rows = [];
+  if (!tx.isSpread) rows.push(...(await hold('id = any($1)', customerIds)));
   // Where customers lie on several servers, each is held by a statement of its own.
-  const held: string[] = [];
-  for (const customerId of customerIds.toSorted()) held.push(...(await hold('id = $1', customerId)));
-  return new Set(held);
+  else for (const customerId of customerIds.toSorted()) rows.push(...(await hold('id = $1', customerId)));
+  return new Map(rows.map((row) => [row.id, { isVerified: row.is_verified }]));
 }
 
 /**
@@ -201,15 +205,6 @@ export async function updateStatus(
        mail_due_at = case when $3 = 'void' then null else mail_due_at end
      where customer_id = $1 and id = $2`,
     [invoice.customerId, invoice.id, invoice.status, invoice.paidAt],
-  );
-}
-
-/** The address was verified: what waited for that is due. */
-export async function releaseWaitingMails(tx: Queryable, customerId: string): Promise<void> {
-  await tx.query(
-    `update invoices set mail_state = 'pending', mail_due_at = statement_timestamp()
-     where customer_id = $1 and mail_state = 'waiting'`,
-    [customerId],
   );
 }
 

@@ -6,6 +6,7 @@ import { createLoggedOutage } from '@libs/runtime';
 import { createSuspensions, type Suspensions } from '../admin/suspensions.ts';
 import type { CallingClient } from '../approvals/approval.ts';
 import { registerAuditRoutes } from '../audit/routes.ts';
+import { forgetOrders } from '../billing/taken-back.ts';
 import type { Connector } from '../connectors/connector.ts';
 import { createEgress } from '../connectors/egress.ts';
 import { titlesOf } from '../connectors/titles.ts';
@@ -30,6 +31,7 @@ import { type ExportSection, listSection, pagesOf, shown } from '../data-export/
 import { createInvoiceClosing } from '../invoices/closing.ts';
 import { releaseWaitingInvoices } from '../invoices/mails.ts';
 import { sellerOf } from '../invoices/parties.ts';
+import { forgetInvoicing } from '../invoices/taken-back.ts';
 import type { ClientPlace } from '../oauth/grants-store.ts';
 import type { FetchDocument } from '../oauth/provider/provider.ts';
 import { registerOAuthServer } from '../oauth/server.ts';
@@ -80,6 +82,10 @@ export async function addAccounts(
       for (const { forget } of definitions) await forget?.(tx, customerId);
       await changes.publish(tx, CONNECTION_TOPIC, customerId);
     },
+    async forgetOrders(tx, customerId) {
+      await forgetOrders(tx, { customerId, newId, now });
+      await forgetInvoicing(tx, customerId);
+    },
   });
   const login = await createLogin({
     ...{ database, mailer: noticeMailer, newId, randomBytes, now, people: customersOfLogin },
@@ -90,7 +96,7 @@ export async function addAccounts(
       product: 'Toolhub',
       pages: { verify: `${publicUrl}/verify`, reset: `${publicUrl}/reset` },
       tokenPrefix: 'thm_',
-      reclaimed: 'tokens, connected assistants and platforms, and the webhook',
+      reclaimed: 'tokens, connected assistants and platforms, webhook, plan and billing details',
     },
     onVerified: releaseWaitingInvoices,
     onReclaimed: erasure.reclaim,

@@ -176,19 +176,27 @@ export async function createToolhubDatabase(): Promise<TestDatabase> {
   return createTestDatabase(migrationSource);
 }
 
+/** With the token of `customerSession`, as whoever stores something must still have one. */
 export async function addCustomer(database: Database, id: string, plan = 'free'): Promise<void> {
   await database.query(
     `insert into customers (id, email, name, password_hash, plan, created_at) values ($1, $2, 'Test', 'x', $3, now())`,
     [id, `${id}@example.com`, plan],
   );
+  await database.query(
+    `insert into personal_tokens (customer_id, id, token_hash, name, scopes, created_at)
+     values ($1, $2, '', 'test', '{}', now())`,
+    [id, tokenIdOf(id)],
+  );
 }
+
+const tokenIdOf = (customerId: string) => `tok_${customerId}`;
 
 export function customerSession(customerId: string, scopes: readonly Scope[] = ALL_SCOPES): Session {
   return {
     kind: 'customer',
     customerId,
     via: 'personal',
-    tokenId: `tok_${customerId}`,
+    tokenId: tokenIdOf(customerId),
     scopes,
     audience: null,
   };
