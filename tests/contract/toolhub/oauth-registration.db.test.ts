@@ -110,6 +110,29 @@ describe('registration', () => {
     ]);
   });
 
+  test('[TH-4.2] a client says no more of itself than a few KiB, whatever it says', async () => {
+    const before = await rig.database.database.query('select id from oauth_clients');
+    const long = (characters: number) => `https://app.example/${'x'.repeat(characters)}`;
+    for (const metadata of [
+      { contacts: Array.from({ length: 300 }, (_, nth) => `somebody-${nth}@example.com`) },
+      { logo_uri: long(50_000) },
+      { policy_uri: long(3_000), tos_uri: long(3_000) },
+      { redirect_uris: Array.from({ length: 20 }, (_, nth) => long(300 + nth)) },
+      { jwks: { keys: [{ kty: 'RSA', e: 'AQAB', n: 'x'.repeat(6_000) }] } },
+    ]) {
+      const { status, body } = await call(`${url}/oauth/register`, {
+        body: { redirect_uris: [long(0)], token_endpoint_auth_method: 'none', ...metadata },
+      });
+      expect([Object.keys(metadata), status, body.error]).toEqual([
+        ...[Object.keys(metadata), 400, 'invalid_client_metadata'],
+      ]);
+    }
+    expect((await rig.database.database.query('select id from oauth_clients')).rowCount).toBe(
+      before.rowCount,
+    );
+    await registerClient(url, { logo_uri: long(2_000), contacts: ['ada@example.com'] });
+  });
+
   test.each([
     'http://example.com/cb',
     'javascript:alert(1)',

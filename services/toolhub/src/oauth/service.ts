@@ -23,7 +23,6 @@ import { ownCallback } from './provider/redirects.ts';
 import { deleteFamily, findLiveAccessToken, markExchanged, type SpendableKind } from './store.ts';
 
 const CONNECT_MS = 30 * 60_000;
-const UNUSED_CLIENT_MS = 90 * 24 * 60 * 60_000;
 const CONNECT_SCOPES = 'tools:read tools:write';
 
 export interface OAuthService extends TokenSource {
@@ -182,6 +181,6 @@ export function createOAuthService(deps: {
         return true;
       }),
 
-    purge: () => deleteExpired(database, now(), new Date(now().getTime() - UNUSED_CLIENT_MS)),
+    purge: () => deleteExpired(database, now()),
   };
 }

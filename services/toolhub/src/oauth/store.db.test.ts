@@ -129,10 +129,15 @@ test('[TH-4] what no answer depends on any more is cleared away, and nothing els
   await upsertClient(db.database, { ...client, id: 'unused', kind: 'registered' }, at(-200 * DAY_MS));
   await upsertClient(db.database, { ...client, id: 'client', kind: 'registered' }, at(-200 * DAY_MS));
   await upsertClient(db.database, { ...client, id: 'used', kind: 'registered' }, at(-200 * DAY_MS));
-  await upsertClient(db.database, { ...client, id: 'fresh', kind: 'registered' }, at(-DAY_MS));
+  await upsertClient(db.database, { ...client, id: 'idle', kind: 'registered' }, at(-200 * DAY_MS));
+  await upsertClient(db.database, { ...client, id: 'abandoned', kind: 'registered' }, at(-8 * DAY_MS));
+  await upsertClient(db.database, { ...client, id: 'fresh', kind: 'registered' }, at(-6 * DAY_MS));
   await addCode('old', at(-25 * HOUR_MS), 'used');
+  const usedAt = `update oauth_clients set last_used_at = $2 where id = $1`;
+  await db.database.query(usedAt, ['used', at(-89 * DAY_MS)]);
+  await db.database.query(usedAt, ['idle', at(-91 * DAY_MS)]);
 
-  await deleteExpired(db.database, NOW, at(-90 * DAY_MS));
+  await deleteExpired(db.database, NOW);
 
   const left = async (sql: string) =>
     (await db.database.query<{ name: string }>(sql)).rows.map(({ name }) => name).sort();

@@ -24,6 +24,7 @@ import {
   type Spendable,
 } from '../store.ts';
 import type { Arrivals } from './arrivals.ts';
+import { CLIENT_METADATA_BYTES_MAX } from './provider.ts';
 import { isLateReuse, waitOutRace } from './spending.ts';
 import { holdsOnlyStorable, isStorable } from './storable.ts';
 
@@ -108,6 +109,8 @@ function clients({ database, now }: AdapterDependencies): Partial<Adapter> {
     async upsert(id, payload) {
       requireStorable(payload);
       const { client_secret: secret, ...metadata } = payload;
+      if (Buffer.byteLength(JSON.stringify(metadata)) > CLIENT_METADATA_BYTES_MAX)
+        throw new oauthErrors.InvalidClientMetadata('the metadata is larger than what is kept of a client');
       await upsertClient(
         database,
         {

@@ -156,6 +156,7 @@ declare module 'oidc-provider' {
   }
 
   export const errors: {
+    readonly InvalidClientMetadata: new (description: string) => Error;
     readonly InvalidGrant: new (detail: string) => Error;
     readonly InvalidRequest: new (description: string) => Error;
     readonly InvalidTarget: new (description?: string) => Error;

@@ -28,7 +28,8 @@ const REDIRECT_URIS_MAX = 20;
 const CLIENT_NAME_CHARACTERS_MAX = 200;
 /** Line breaks, and what turns the direction of the text around it: a name must not rewrite the consent page. */
 const MISLEADING_CHARACTERS = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu;
-const METADATA_DOCUMENT_BYTES_MAX = 5 * 1024;
+/** What a client may say of itself, in a document of its own or in a registration that is kept here. */
+export const CLIENT_METADATA_BYTES_MAX = 5 * 1024;
 
 export const ACCESS_TOKEN_PREFIX = 'tho_';
 const REFRESH_TOKEN_PREFIX = 'thr_';
@@ -196,9 +197,9 @@ function library(deps: ProviderDependencies): Record<string, unknown> {
     fetch: (url: string | URL, { headers, signal }: { headers: Headers; signal: AbortSignal }) =>
       deps.fetchDocument(url, { headers: Object.fromEntries(headers), signal }),
     fetchResponseBodyLimits: {
-      'client_id metadata document': METADATA_DOCUMENT_BYTES_MAX,
-      jwks_uri: METADATA_DOCUMENT_BYTES_MAX,
-      sector_identifier_uri: METADATA_DOCUMENT_BYTES_MAX,
+      'client_id metadata document': CLIENT_METADATA_BYTES_MAX,
+      jwks_uri: CLIENT_METADATA_BYTES_MAX,
+      sector_identifier_uri: CLIENT_METADATA_BYTES_MAX,
     },
   };
 }
