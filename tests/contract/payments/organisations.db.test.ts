@@ -179,6 +179,31 @@ describe('invitations', () => {
     expect((await read(late)).status).toBe(422);
   });
 
+  test('[P-3.25] of 100 open invitations each can be sent again; those that have expired neither count nor are listed', async () => {
+    const host = await signUp(harness);
+    await verifyAddress(harness, host);
+    await harness.database.query(
+      `insert into invitations (organisation_id, id, email, email_key, role, invited_by, created_at, expires_at)
+       select $1, 'inv_open_' || n, address, address, 'viewer', $2, $3, $3::timestamptz + interval '1 day'
+       from generate_series(1, 100) n, concat('open', n, '@example.com') address`,
+      [host.organisationId, host.userId, harness.time.now()],
+    );
+    const ask = async (email: string) => {
+      const { status, body } = await host.call('POST', '/v1/invitations', { email, role: 'developer' });
+      return [status, body.code];
+    };
+    expect(await ask('one-too-many@example.com')).toEqual([422, 'limit_reached']);
+    expect(await ask('Open7@example.com')).toEqual([201, undefined]);
+    await harness.database.query(`update invitations set expires_at = $1 where id = 'inv_open_8'`, [
+      harness.time.now(),
+    ]);
+    const listed = (await host.call('GET', '/v1/invitations?limit=100')).body;
+    expect([listed.data.length, listed.next_cursor]).toEqual([99, null]);
+    expect(listed.data.map(({ id }: { id: string }) => id)).not.toContain('inv_open_8');
+    expect(await ask('one-more@example.com')).toEqual([201, undefined]);
+    expect(await ask('open8@example.com')).toEqual([422, 'limit_reached']);
+  });
+
   test('one address is not filled with invitations', async () => {
     const statuses: number[] = [];
     for (let n = 0; n < 6; n += 1) {

@@ -48,23 +48,28 @@ export async function replaceInvitation(
   );
 }
 
-export async function countInvitations(db: Queryable, organisationId: string): Promise<number> {
+/** Those that work, without the one that another for the same address would replace. */
+export async function countOtherInvitations(
+  db: Queryable,
+  { organisationId, emailKey, now }: { organisationId: string; emailKey: string; now: Date },
+): Promise<number> {
   const { rows } = await db.query<{ count: number }>(
-    'select count(*)::int as count from invitations where organisation_id = $1',
-    [organisationId],
+    `select count(*)::int as count from invitations
+     where organisation_id = $1 and email_key <> $2 and expires_at > $3`,
+    [organisationId, emailKey, now],
   );
   return rows[0]?.count ?? 0;
 }
 
-/** Newest first; `before` is the id of the last one that was shown. */
+/** Those that work, newest first; `before` is the id of the last one that was shown. */
 export async function listInvitations(
   db: Queryable,
-  query: { organisationId: string; before: string | null; limit: number },
+  query: { organisationId: string; before: string | null; limit: number; now: Date },
 ): Promise<Invitation[]> {
   const { rows } = await db.query<InvitationRow>(
     `select ${COLUMNS} from invitations
-     where organisation_id = $1 and ($2::text is null or id < $2) order by id desc limit $3`,
-    [query.organisationId, query.before, query.limit],
+     where organisation_id = $1 and ($2::text is null or id < $2) and expires_at > $4 order by id desc limit $3`,
+    [query.organisationId, query.before, query.limit, query.now],
   );
   return rows.map(fromRow);
 }

@@ -5,7 +5,7 @@ import type { Mailer } from '@libs/mail';
 import { hashToken, type NewId, type RandomBytes } from '@libs/seal';
 import { errors } from '../errors.ts';
 import {
-  countInvitations,
+  countOtherInvitations,
   deleteInvitation,
   deleteInvitationsBefore,
   listInvitations,
@@ -30,6 +30,7 @@ export interface Invitations {
     tx: Queryable,
     request: { organisationId: string; email: string; role: Role; invitedBy: string },
   ): Promise<Invitation>;
+  /** Those that have not expired. */
   list(query: { organisationId: string; before: string | null; limit: number }): Promise<Invitation[]>;
   revoke(key: { organisationId: string; id: string }): Promise<void>;
   /** What a link invites to; throws for one that is used, taken back or expired. */
@@ -83,10 +84,11 @@ export function createInvitations(deps: InvitationsDependencies): Invitations {
     async invite(tx, { organisationId, email, role, invitedBy }) {
       const key = emailKey(email);
       if (await isMemberByEmail(tx, { organisationId, emailKey: key })) throw errors.already_member();
-      if ((await countInvitations(tx, organisationId)) >= INVITATIONS_MAX) {
+      const createdAt = now();
+      const others = await countOtherInvitations(tx, { organisationId, emailKey: key, now: createdAt });
+      if (others >= INVITATIONS_MAX) {
         throw errors.limit_reached({ detail: `At most ${INVITATIONS_MAX} invitations can be open.` });
       }
-      const createdAt = now();
       const invitation: Invitation = {
         ...{ id: newId('inv'), organisationId, email: email.trim(), role, invitedBy, createdAt },
         expiresAt: new Date(createdAt.getTime() + INVITATION_DAYS * DAY_MS),
@@ -97,7 +99,7 @@ export function createInvitations(deps: InvitationsDependencies): Invitations {
       return invitation;
     },
 
-    list: (query) => listInvitations(database, query),
+    list: (query) => listInvitations(database, { ...query, now: now() }),
 
     async revoke(key) {
       if (!(await deleteInvitation(database, key))) {
