@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { Agent, get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { type Closer, runUntilSignal } from '@libs/runtime';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -159,6 +160,19 @@ describe('leave', () => {
     expect(app.drainSignal.aborted).toBe(false);
     await app.drain();
     agent.destroy();
+  });
+
+  test('who asks on whether it is ready hears that it is not before it takes no more connections', async () => {
+    const { app, port } = await startSlowApp();
+    const agent = new Agent();
+    const ask = async () => (await getWith(agent, `http://127.0.0.1:${port}/readyz`)).status;
+    expect(await ask()).toBe(200);
+    await sleep(600);
+    expect(await ask()).toBe(200);
+    const leaving = app.leave().then(() => app.drain());
+    await sleep(300);
+    expect(await ask()).toBe(503);
+    await leaving;
   });
 
   test('is bounded: whoever goes on sending is refused in the end', { timeout: 30_000 }, async () => {

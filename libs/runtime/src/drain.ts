@@ -13,6 +13,9 @@ export const DRAIN_TIMEOUT_MS = 20_000;
 const QUIET_MS = 50;
 /** Proxies ask a server every second or so whether it is ready; whoever goes on sending after this is refused. */
 const LEAVING_MAX_MS = 3_000;
+/** Whoever asks on for so long whether the server is ready, until lately, sends requests here by it; who waits for its start asks once more. */
+const WATCHED_AFTER_MS = 500;
+const WATCHED_LATELY_MS = 10_000;
 
 type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[];
 type ResponseClass = typeof ServerResponse;
@@ -24,9 +27,18 @@ type ResponseClass = typeof ServerResponse;
  */
 export class Drain {
   readonly #abort = new AbortController();
+  readonly #nowMs: () => number;
   #leaving = false;
   #draining = false;
   #arrived = 0;
+  /** When somebody was told first and last that the server is ready, without a long pause in between. */
+  #toldReadyMs = { first: Number.NEGATIVE_INFINITY, last: Number.NEGATIVE_INFINITY };
+  /** Somebody watches who was not told yet that the server leaves. */
+  #isAwaited = false;
+
+  constructor(nowMs: () => number = () => performance.now()) {
+    this.#nowMs = nowMs;
+  }
 
   get signal(): AbortSignal {
     return this.#abort.signal;
@@ -45,15 +57,37 @@ export class Drain {
     this.#arrived += 1;
   }
 
-  /** Resolves when nobody sends any more, so that no idle connection is closed under a request that is on its way. */
+  /** Whoever asks whether the server is ready is told so, or that it leaves. */
+  noteReadiness(): void {
+    if (this.#leaving) {
+      // What was sent before this was heard is still on its way.
+      if (this.#isAwaited) this.#arrived += 1;
+      this.#isAwaited = false;
+      return;
+    }
+    const last = this.#nowMs();
+    const isGoingOn = last - this.#toldReadyMs.last <= WATCHED_LATELY_MS;
+    this.#toldReadyMs = { first: isGoingOn ? this.#toldReadyMs.first : last, last };
+  }
+
+  #isWatched(): boolean {
+    const { first, last } = this.#toldReadyMs;
+    return last - first >= WATCHED_AFTER_MS && this.#nowMs() - last <= WATCHED_LATELY_MS;
+  }
+
+  /**
+   * Resolves when nobody sends any more, so that no idle connection is closed under a request that is on its way. A proxy
+   * that asks every second whether the server is ready hears first that it is not: little may be sent, and still to here.
+   */
   async leave(): Promise<void> {
+    this.#isAwaited = this.#isWatched();
     this.#leaving = true;
     for (let waitedMs = 0; waitedMs < LEAVING_MAX_MS; waitedMs += QUIET_MS) {
       const arrived = this.#arrived;
       await sleep(QUIET_MS);
       // A process that was held up reads what has arrived meanwhile before it looks.
       await afterReading();
-      if (this.#arrived === arrived) return;
+      if (this.#arrived === arrived && !this.#isAwaited) return;
     }
   }
 

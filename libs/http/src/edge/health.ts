@@ -20,12 +20,15 @@ export function registerHealth(
   const hidden = { schema: { hide: true }, config: { whileDraining: true } };
   app.get('/healthz', hidden, async () => ({ status: 'ok' }));
   app.get('/readyz', hidden, async () => {
-    if (parts.drain.isLeaving) throw baseErrors.not_ready({ detail: 'This server is stopping.' });
-    try {
-      await within(parts.readiness(), READINESS_TIMEOUT_MS);
-    } catch (error) {
-      throw baseErrors.not_ready({ cause: error, retryAfterSeconds: 1 });
+    if (!parts.drain.isLeaving) {
+      try {
+        await within(parts.readiness(), READINESS_TIMEOUT_MS);
+      } catch (error) {
+        throw baseErrors.not_ready({ cause: error, retryAfterSeconds: 1 });
+      }
     }
+    parts.drain.noteReadiness();
+    if (parts.drain.isLeaving) throw baseErrors.not_ready({ detail: 'This server is stopping.' });
     return { status: 'ok' };
   });
   app.get('/metrics', hidden, async (request, reply) => {
