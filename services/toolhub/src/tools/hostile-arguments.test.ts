@@ -76,7 +76,13 @@ describe('[TH-6.12] e-mail', () => {
   });
 
   test('an address is one mailbox, or nothing is sent', () => {
-    for (const value of [...HOSTILE, 'a@b.test, c@d.test', 'a@b.test\r\nBcc: x@y.test', 'Group: a@b.test;'])
+    const several = [
+      'a@b.test, c@d.test',
+      'a@b.test c@d.test',
+      '<a@b.test> <c@d.test>',
+      'x <a@b.test> c@d.test',
+    ];
+    for (const value of [...HOSTILE, ...several, 'a@b.test\r\nBcc: x@y.test', 'Group: a@b.test;'])
       expect(parseAddress(value), JSON.stringify(value)).toBeUndefined();
   });
 });

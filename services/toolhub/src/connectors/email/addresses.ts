@@ -1,5 +1,3 @@
-import parseAddressList from 'nodemailer/lib/addressparser';
-
 export interface Mailbox {
   name: string;
   address: string;
@@ -12,19 +10,36 @@ const NAME_CUT_LENGTH = 90;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a line break here would start another header.
 const CONTROL = /[\u0000-\u001f\u007f\u2028\u2029]/;
 const ADDRESS = /^[^\s<>"(),:;@\\[\]]+@[^\s<>"(),:;@\\[\]]+$/u;
+const QUOTED = /"(?:[^"\\]|\\.)*"/gu;
+/** A comma within a name (`Doe, John <…>`) is taken, as people write it; words that are addresses are looked for. */
+const NAMED = /^(?<phrase>(?:"(?:[^"\\]|\\.)*"|[^<>":;])*)<(?<address>[^<>]*)>$/u;
 
 export function hasControlCharacters(value: string): boolean {
   return CONTROL.test(value);
 }
 
-/** Exactly one mailbox, or undefined: a list or a group in one entry would smuggle in more recipients. */
+/** An address alone, without a name: what does not pass is never guessed at, since a part of it may be another's. */
+export function isAddress(value: string): boolean {
+  return value.length <= ADDRESS_LENGTH_MAX && ADDRESS.test(value) && !hasControlCharacters(value);
+}
+
+/**
+ * Exactly one mailbox, `a@example.com` or `Name <a@example.com>`, or undefined: a list or a group in one entry would
+ * smuggle in more recipients, and of anything else a part could be taken for the address of somebody else.
+ */
 export function parseAddress(entry: string): Mailbox | undefined {
   if (entry.length > ENTRY_LENGTH_MAX || hasControlCharacters(entry)) return undefined;
-  const [first, ...others] = parseAddressList(entry);
-  if (first === undefined || others.length > 0 || first.address === undefined) return undefined;
-  const { address, name } = first;
-  if (address.length > ADDRESS_LENGTH_MAX || !ADDRESS.test(address)) return undefined;
-  return { name, address };
+  const whole = entry.trim();
+  if (isAddress(whole)) return { name: '', address: whole };
+  const { phrase, address } = NAMED.exec(whole)?.groups ?? {};
+  if (phrase === undefined || address === undefined || !isAddress(address)) return undefined;
+  const words = phrase.replaceAll(QUOTED, '').split(/[\s,]+/);
+  if (words.some((word) => isAddress(word) && !sameAddress(word, address))) return undefined;
+  return { name: unquoted(phrase), address };
+}
+
+function unquoted(phrase: string): string {
+  return phrase.replaceAll(QUOTED, (word) => word.slice(1, -1).replaceAll(/\\(.)/gu, '$1')).trim();
 }
 
 /** `Name <a@example.com>`, the form in which messages show people and in which `to` takes them back. */

@@ -65,10 +65,15 @@ function wholePeople(raw: string): string {
   return raw.length <= PEOPLE_READ_MAX ? raw : raw.slice(0, raw.lastIndexOf(',', PEOPLE_READ_MAX) + 1);
 }
 
+/** Of an address without brackets behind other words nobody knows where it begins: `john doe@…` is not that of `doe`. */
 function peopleIn(raw = ''): { name: string; address: string }[] {
-  return parseAddressList(wholePeople(raw), { flatten: true }).map(({ name, address }) => ({
-    // A name that is encoded would be shown as code, and the address alone reaches the same person.
-    name: name.includes('=?') ? '' : name,
-    address: address ?? '',
-  }));
+  const people = wholePeople(raw);
+  return parseAddressList(people, { flatten: true })
+    .map(({ name, address = '' }) => ({ name, address }))
+    .filter(({ name, address }) => name === '' || people.includes(`<${address}>`))
+    .map(({ name, address }) => ({
+      // A name that is encoded would be shown as code, and the address alone reaches the same person.
+      name: name.includes('=?') ? '' : name,
+      address,
+    }));
 }

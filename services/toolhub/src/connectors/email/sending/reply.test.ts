@@ -88,4 +88,18 @@ describe('a reply', () => {
     expect(mail.received).toMatchObject([{ to: [address] }]);
     expect(mail.received[0]?.raw).toMatch(kind === 'plain' ? /To: Long Name Long/ : /To: "a, b\. a/);
   });
+
+  it.each([
+    ['in an envelope', 'bob@mail.test', 'Enveloped <enveloped doe@else.test>'],
+    ['in a header that is read by itself', CROWD, 'torn doe@else.test'],
+  ])('goes to nobody whose address is only a part of what the sender wrote: %s', async (_, to, from) => {
+    const raw = plainMail('torn')
+      .replace('To: bob@mail.test', `To: ${to}`)
+      .replace('Someone <someone@else.test>', from);
+    await expect(replyTo(raw, { from: from.split(' ')[0] })).rejects.toMatchObject({
+      code: 'invalid_arguments',
+      message: 'the message has no sender to reply to',
+    });
+    expect(mail.received).toEqual([]);
+  });
 });

@@ -1,6 +1,6 @@
 import type { MessageAddressObject } from 'imapflow';
 import { ConnectorError, type ToolContext } from '../../connector.ts';
-import { formatMailbox, oneLine, parseAddress, sameAddress } from '../addresses.ts';
+import { formatMailbox, isAddress, oneLine, parseAddress, sameAddress } from '../addresses.ts';
 import type { ConnectionShares } from '../connection-shares.ts';
 import type { EmailCredential } from '../credential.ts';
 import { openFolder } from '../imap/mailbox.ts';
@@ -71,8 +71,8 @@ async function markAnswered(
 
 function mailboxesOf(list: readonly MessageAddressObject[] | undefined): string[] {
   return (list ?? []).slice(0, RECIPIENTS_MAX + 1).flatMap(({ name, address }) => {
-    const mailbox = parseAddress(oneLine(address ?? ''));
-    return mailbox === undefined ? [] : [formatMailbox({ name: name ?? '', address: mailbox.address })];
+    const whole = (address ?? '').trim();
+    return isAddress(whole) ? [formatMailbox({ name: name ?? '', address: whole })] : [];
   });
 }
 
