@@ -102,4 +102,39 @@ describe('a reply', () => {
     });
     expect(mail.received).toEqual([]);
   });
+
+  it('goes to nobody where the message names no sender, whoever else got it', async () => {
+    const raw = plainMail('senderless')
+      .replace('To: bob@mail.test', 'To: bob@mail.test, carol@else.test')
+      .replace('From: Someone <someone@else.test>\r\n', '');
+    for (const reply_all of [false, true])
+      await expect(replyTo(raw, { subject: 'senderless' }, { reply_all })).rejects.toMatchObject({
+        code: 'invalid_arguments',
+        message: 'the message has no sender to reply to',
+      });
+    expect(mail.received).toEqual([]);
+  });
+
+  it.each([
+    [
+      'whoever wrote it, where answers are wanted at one’s own address',
+      'al@else.test',
+      'bob@mail.test',
+      'al',
+    ],
+    [
+      'where answers are wanted, also if one’s own address wrote it',
+      'bob@mail.test',
+      'form@else.test',
+      'form',
+    ],
+    ['those who got it, where one wrote it oneself', 'bob@mail.test', 'bob@mail.test', 'carol'],
+  ])('goes to %s', async (title, from, answerTo, reached) => {
+    const subject = title.replaceAll(/[^a-z]+/g, '-');
+    const raw = plainMail(subject)
+      .replace('To: bob@mail.test', `Reply-To: ${answerTo}\r\nTo: bob@mail.test, carol@else.test`)
+      .replace('Someone <someone@else.test>', from);
+    await replyTo(raw, { subject });
+    expect(mail.received).toMatchObject([{ to: [`${reached}@else.test`] }]);
+  });
 });

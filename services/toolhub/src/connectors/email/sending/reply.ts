@@ -83,14 +83,16 @@ function recipientsOf(
   const ownAddress = parseAddress(own)?.address ?? '';
   const isOwn = (entry: string) => sameAddress(parseAddress(entry)?.address ?? '', ownAddress);
   const answerTo = mailboxesOf(envelope.replyTo);
-  const sender = answerTo.length > 0 ? answerTo : mailboxesOf(envelope.from);
+  // An answer that is wanted at one's own address alone would come back to whoever writes it.
+  const sender = answerTo.every(isOwn) ? mailboxesOf(envelope.from) : answerTo;
+  if (sender.length === 0)
+    throw new ConnectorError('invalid_arguments', 'the message has no sender to reply to');
   const isOwnMail = sender.every(isOwn);
-  if (!hasRecipients && (replyAll || (isOwnMail && sender.length > 0)))
+  if (!hasRecipients && (replyAll || isOwnMail))
     throw new ConnectorError('invalid_arguments', RECIPIENTS_UNKNOWN);
   // Whoever answers a mail of their own goes on writing to those who got it, as in every mail program.
   const others = isOwnMail ? mailboxesOf(envelope.to).filter((entry) => !isOwn(entry)) : [];
   const to = others.length > 0 ? others : sender;
-  if (to.length === 0) throw new ConnectorError('invalid_arguments', 'the message has no sender to reply to');
   if (!replyAll) return { to, cc: [] };
   const seen = [ownAddress, ...to.map((entry) => parseAddress(entry)?.address ?? '')];
   const cc = [...mailboxesOf(envelope.to), ...mailboxesOf(envelope.cc)].filter((entry) => {
