@@ -161,18 +161,43 @@ describe('every tool', () => {
       for (const [words, expected] of refusals) {
         fault = { at: 'LOGIN', reply: no(words) };
         // Nothing was asked for yet, so nothing can have been done.
-        expect(await failureOf(call(name))).toMatchObject({ ...expected, outcomeOpen: false });
+        expect(await failureOf(call(name))).toMatchObject({
+          ...{ ...expected, outcomeOpen: false, nothingDone: true },
+        });
       }
     fault = { at: 'LOGIN', reply: ({ socket }) => void socket.destroy() };
     if (name !== 'email_send_message')
       expect(await failureOf(call(name))).toMatchObject({
-        ...{ code: 'platform_unavailable', outcomeOpen: false },
+        ...{ code: 'platform_unavailable', outcomeOpen: false, nothingDone: true },
       });
     fault = { at: 'AUTHENTICATE', reply: no('[AUTHENTICATIONFAILED] expired') };
     smtpFault = { at: 'AUTH', reply: '535 5.7.8 refused\r\n' };
     expect(await failureOf(call(name, context({ access_token: TOKEN })))).toMatchObject({
       code: 'token_expired',
     });
+    expect(smtp.taken()).toBe(taken);
+  });
+});
+
+describe('a server that is not there', () => {
+  const nothingDone = { code: 'platform_unavailable', outcomeOpen: false, nothingDone: true };
+
+  it.each(NAMES)('%s: has done nothing', async (name) => {
+    const away = { host: '127.0.0.1', port: 1, secure: false, user: 'u', password: PASSWORD };
+    const unknown = { ...away, host: 'mail.invalid' };
+    const { credential, ...rest } = context() as ToolContext<Record<string, unknown>>;
+    const guard = testContext({ platform: 'email', credential: {}, allow: ['127.0.0.1:1'] }).guard;
+    for (const server of [away, unknown])
+      expect(
+        await failureOf(
+          call(name, { ...rest, guard, credential: { ...credential, imap: server, smtp: server } }),
+        ),
+      ).toMatchObject(nothingDone);
+  });
+
+  it('email_reply_message: a connection that ends while the original is read has sent nothing', async () => {
+    fault = { at: 'UID FETCH', reply: ({ socket }) => void socket.destroy() };
+    expect(await failureOf(call('email_reply_message'))).toMatchObject(nothingDone);
     expect(smtp.taken()).toBe(taken);
   });
 });
@@ -188,7 +213,7 @@ describe('IMAP', () => {
       commands = [];
       fault = { at, reply: ({ socket, write }) => write(cut).then(() => void socket.destroy()) };
       expect(await failureOf(call(name))).toMatchObject({
-        ...{ code: 'platform_unavailable', outcomeOpen: true },
+        ...{ code: 'platform_unavailable', outcomeOpen: true, nothingDone: false },
       });
       // Nobody knows whether it was done: it is not asked for a second time.
       expect(times(at)).toBe(1);
@@ -242,12 +267,14 @@ describe('SMTP', () => {
   it.each(SMTP_TOOLS)('%s: what the server refuses or puts off, at each step', async (name) => {
     const answers: [step: string, reply: string, expected: object][] = [
       ['AUTH', `535 5.7.8 ${PASSWORD}\r\n`, { code: 'platform_error', platformCode: '535' }],
-      ['AUTH', '454 4.7.0 later\r\n', { code: 'platform_unavailable' }],
+      ['greeting', '421 4.3.2 full\r\n', { code: 'platform_unavailable', nothingDone: true }],
+      ['AUTH', '454 4.7.0 later\r\n', { code: 'platform_unavailable', nothingDone: true }],
       ['MAIL', '550 5.1.0 not you\r\n', { code: 'platform_error', platformCode: '550' }],
       ['RCPT', '550 5.1.1 nobody\r\n', { code: 'platform_error', platformCode: '550' }],
-      ['RCPT', '451 4.2.1 later\r\n', { code: 'platform_unavailable' }],
+      ['MAIL', '451 4.3.0 later\r\n', { code: 'platform_unavailable', nothingDone: true }],
+      ['RCPT', '451 4.2.1 later\r\n', { code: 'platform_unavailable', nothingDone: true }],
       ['message', '554 5.6.0 no\r\n', { code: 'platform_error', platformCode: '554' }],
-      ['message', '421 4.3.2 closing\r\n', { code: 'platform_unavailable' }],
+      ['message', '421 4.3.2 closing\r\n', { code: 'platform_unavailable', nothingDone: true }],
     ];
     for (const [at, reply, expected] of answers) {
       smtpFault = { at, reply };
@@ -273,13 +300,13 @@ describe('SMTP', () => {
     const connections = smtp.accepted();
     smtpFault = { at: 'message', reply: ({ socket }) => void socket.destroy() };
     const lost = await failureOf(call(name));
-    expect(lost).toMatchObject({ code: 'platform_unavailable', outcomeOpen: true });
+    expect(lost).toMatchObject({ code: 'platform_unavailable', outcomeOpen: true, nothingDone: false });
     expect([smtp.taken() - taken, smtp.accepted() - connections]).toEqual([1, 1]);
     // Before the mail itself nothing can have been taken.
     for (const at of ['MAIL', 'RCPT']) {
       smtpFault = { at, reply: ({ socket }) => void socket.destroy() };
       expect(await failureOf(call(name)), at).toMatchObject({
-        ...{ code: 'platform_unavailable', outcomeOpen: false },
+        ...{ code: 'platform_unavailable', outcomeOpen: false, nothingDone: true },
       });
     }
     smtpFault = { at: 'message', reply: 'yes\r\n' };

@@ -120,6 +120,22 @@ test('a refusal that did nothing leaves the key free', async () => {
   expect(alpha.log.calls).toHaveLength(2);
 });
 
+test('[TH-7.13] so does a failure that says that nothing was done, and only that', async () => {
+  for (const nothingDone of [true, false]) {
+    const idempotency_key = `done nothing: ${nothingDone}`;
+    alpha.log.calls.length = 0;
+    alpha.log.during = async () => {
+      throw new ConnectorError('platform_unavailable', 'It is away.', { nothingDone });
+    };
+    expect(errorOf(await send({ idempotency_key }))?.message).toBe('It is away.');
+    alpha.log.during = async () => {};
+    const again = errorOf(await send({ idempotency_key }));
+    expect([again?.code, alpha.log.calls.length]).toEqual(
+      nothingDone ? [undefined, 2] : ['platform_unavailable', 1],
+    );
+  }
+});
+
 test('so does the gate', async () => {
   await hubs[0].billing.changeLimit('cus_2', 0);
   expect(errorOf(await send({ idempotency_key: 'h' }, { token: 'two' }))?.code).toBe('limit_exceeded');

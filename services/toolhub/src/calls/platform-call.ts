@@ -53,7 +53,7 @@ export function createPlatformCalls(deps: PlatformCallsDependencies): PlatformCa
   const { links, timeoutMs } = deps;
 
   async function reach(request: CallRequest, tool: PlatformTool): Promise<Reached> {
-    // A connector that speaks something else than HTTP counts as having sent from the moment it runs.
+    // A connector that speaks something else than HTTP counts as having sent from the moment it runs, unless it knows better.
     let mayHaveActed = false;
     let hasLeft = false;
     const exchange = {
@@ -78,6 +78,7 @@ export function createPlatformCalls(deps: PlatformCallsDependencies): PlatformCa
       );
       return { ran, mayHaveActed, isOpen: false };
     } catch (error) {
+      if (error instanceof ConnectorError && error.nothingDone) mayHaveActed = false;
       const isOpen = error instanceof ConnectorError ? error.outcomeOpen : mayHaveActed;
       return { ran: { kind: 'failed', failure: explain(error, request, tool) }, mayHaveActed, isOpen };
     }

@@ -20,6 +20,8 @@ export interface ConnectorErrorOptions extends ErrorOptions {
   retryAfterSeconds?: number;
   /** Set where the request had left and no answer came: nobody knows whether the platform acted on it. */
   outcomeOpen?: boolean;
+  /** Set where it is certain that the platform did nothing of what was asked for, so that the same call may come again. */
+  nothingDone?: boolean;
 }
 
 /** The message is shown to the customer and to the model: it never holds a secret or the text of a message. */
@@ -29,6 +31,7 @@ export class ConnectorError extends Error {
   readonly platformCode: string | null;
   readonly retryAfterSeconds: number | null;
   readonly outcomeOpen: boolean;
+  readonly nothingDone: boolean;
 
   constructor(code: ConnectorErrorCode, message: string, options: ConnectorErrorOptions = {}) {
     super(message, options);
@@ -36,17 +39,31 @@ export class ConnectorError extends Error {
     this.platformCode = options.platformCode ?? null;
     this.retryAfterSeconds = options.retryAfterSeconds ?? null;
     this.outcomeOpen = options.outcomeOpen ?? false;
+    this.nothingDone = options.nothingDone ?? false;
   }
 }
 
 /** What a repeat met, after a try of which nobody knows what became: no answer to the repeat is one to that try. */
 export function stillOpen(last: ConnectorError): ConnectorError {
-  const { message, platformCode, retryAfterSeconds } = last;
-  return new ConnectorError('platform_unavailable', `${message}; the try before it got no answer`, {
+  return new ConnectorError('platform_unavailable', `${last.message}; the try before it got no answer`, {
     ...{ cause: last, outcomeOpen: true },
+    ...detailsOf(last),
+  });
+}
+
+/** What was met before anything was asked for that changes something. */
+export function withNothingDone(failure: ConnectorError): ConnectorError {
+  return new ConnectorError(failure.code, failure.message, {
+    ...{ cause: failure.cause, nothingDone: true },
+    ...detailsOf(failure),
+  });
+}
+
+function detailsOf({ platformCode, retryAfterSeconds }: ConnectorError): ConnectorErrorOptions {
+  return {
     ...(platformCode === null ? {} : { platformCode }),
     ...(retryAfterSeconds === null ? {} : { retryAfterSeconds }),
-  });
+  };
 }
 
 export interface AddressGuard {

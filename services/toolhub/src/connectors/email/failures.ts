@@ -128,14 +128,17 @@ export function fromSmtpError(error: unknown, { oauth }: { oauth: boolean }): Co
       `the SMTP server defers mail${reasonOf(failure.response)}`,
       {
         cause: error,
+        // A server that puts a mail off leaves it to its sender (RFC 5321 4.2.1).
+        nothingDone: status >= 400,
       },
     );
   }
   // Between the end of the message and the server's answer nobody knows whether it was taken.
-  const unknown = failure.command === 'DATA' ? '; the message may have been taken' : '';
+  const mayBeTaken = failure.command === 'DATA';
+  const unknown = mayBeTaken ? '; the message may have been taken' : '';
   return new ConnectorError(
     'platform_unavailable',
     `the SMTP server does not answer (${failure.code ?? 'no code'})${unknown}`,
-    { cause: error, outcomeOpen: failure.command === 'DATA' },
+    { cause: error, outcomeOpen: mayBeTaken, nothingDone: !mayBeTaken },
   );
 }

@@ -1,9 +1,10 @@
 import { isIP } from 'node:net';
 import { type GuardedPlace, IMAP_LIMITS } from '@libs/egress';
 import { ImapFlow, type ImapFlowOptions } from 'imapflow';
-import { type AddressGuard, ConnectorError } from '../../connector.ts';
+import { type AddressGuard, ConnectorError, withNothingDone } from '../../connector.ts';
 import { isSecure, type MailServer, usesOAuth } from '../credential.ts';
 import { fromImapError } from '../failures.ts';
+import { resolvePlace } from '../resolve-place.ts';
 import { guardClient } from './guard.ts';
 
 /** A server that says nothing is given up early: its place is another customer's. */
@@ -50,7 +51,7 @@ export async function connectImap(
   server: MailServer,
   { guard, signal }: { guard: AddressGuard; signal: AbortSignal },
 ): Promise<ImapFlow> {
-  const place = await guard.resolve({ host: server.host, port: server.port });
+  const place = await resolvePlace(guard, server);
   signal.throwIfAborted();
   const client = new ImapFlow(imapOptions(server, place));
   // Every failure also rejects the command that met it; the event alone must not end the process.
@@ -68,20 +69,13 @@ export async function connectImap(
     return client;
   } catch (error) {
     client.close();
-    if (isLate) throw new ConnectorError('platform_unavailable', 'the IMAP server took too long to log in');
-    throw beforeLogin(imapGuard.failure ?? fromImapError(error, { oauth: usesOAuth(server) }));
+    const failure = isLate
+      ? new ConnectorError('platform_unavailable', 'the IMAP server took too long to log in')
+      : (imapGuard.failure ?? fromImapError(error, { oauth: usesOAuth(server) }));
+    // Nothing has been asked for yet, so nothing can have been done.
+    throw withNothingDone(failure);
   } finally {
     clearTimeout(timer);
     signal.removeEventListener('abort', abort);
   }
-}
-
-/** Nothing has been asked for yet, so nothing can have been done. */
-function beforeLogin(failure: ConnectorError): ConnectorError {
-  const { code, message, platformCode, retryAfterSeconds } = failure;
-  return new ConnectorError(code, message, {
-    cause: failure.cause,
-    ...(platformCode === null ? {} : { platformCode }),
-    ...(retryAfterSeconds === null ? {} : { retryAfterSeconds }),
-  });
 }

@@ -297,7 +297,8 @@ export function createImapPool(options: ImapPoolDependencies = {}): ImapPool {
 
   return {
     async use(context, work) {
-      if (isClosed) throw new ConnectorError('platform_unavailable', 'the service is stopping');
+      if (isClosed)
+        throw new ConnectorError('platform_unavailable', 'the service is stopping', { nothingDone: true });
       context.signal.throwIfAborted();
       try {
         return await runWithOneRetry(context, work);

@@ -8,6 +8,7 @@ import { ConnectorError, type ToolContext } from '../../connector.ts';
 import { type ConnectionShares, ownerOf } from '../connection-shares.ts';
 import { type EmailCredential, isSecure, type MailServer, usesOAuth } from '../credential.ts';
 import { fromSmtpError } from '../failures.ts';
+import { resolvePlace } from '../resolve-place.ts';
 
 /** A server that says nothing is given up early: its place is another customer's. */
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -65,7 +66,7 @@ async function withConnection<T>(
 ): Promise<T> {
   const { credential, guard, signal } = context;
   signal.throwIfAborted();
-  const place = await guard.resolve({ host: credential.smtp.host, port: credential.smtp.port });
+  const place = await resolvePlace(guard, credential.smtp);
   const release = await shares.take(ownerOf(context), signal);
   const opened = openSocket(place, { timeoutMs: CONNECT_TIMEOUT_MS, signal });
   const refusal = Promise.withResolvers<never>();
