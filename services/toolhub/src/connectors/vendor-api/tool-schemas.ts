@@ -14,9 +14,14 @@ export const vendorId = (description: string, pattern = '^[A-Za-z0-9_-]{1,128}$'
 export const message = (lengthMax: number, description: string) =>
   Type.String({ minLength: 1, maxLength: lengthMax, description });
 
-/** A public address of something that the vendor fetches itself. */
+const URL_LENGTH_MAX = 2_048;
+
+/** A public address of something that the vendor fetches itself: `@` may stand in its path, and in its host would be a login. */
 export const mediaUrl = (description: string) =>
-  Type.String({ pattern: '^https://[^\\s\\\\@]{1,2040}$', description });
+  Type.String({
+    ...{ maxLength: URL_LENGTH_MAX, description },
+    pattern: '^https://[^\\s\\\\@/?#]+([/?#][^\\s\\\\]*)?$',
+  });
 
 export const searchQuery = (description: string) =>
   Type.String({ minLength: 1, maxLength: 500, description });
