@@ -141,6 +141,14 @@ describe('tools', () => {
     });
   });
 
+  it('marks no link that is none, since the whole post would be refused with it', () => {
+    const bare = ['https://...', 'http://', 'https://)', 'https:///path', 'https://?x', 'https://['];
+    for (const text of bare) expect(facetsOf(`see ${text} for more`, new Map()), text).toEqual([]);
+    expect(facetsOf('https://... or https://a.test/x', new Map())).toMatchObject([
+      { index: { byteStart: 15 }, features: [{ uri: 'https://a.test/x' }] },
+    ]);
+  });
+
   it('marks every facet within the text, whatever the text is', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 300 }), (text) => {

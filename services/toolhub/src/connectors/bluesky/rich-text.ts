@@ -18,9 +18,10 @@ export function mentionedHandles(text: string): string[] {
 
 /** `dids` has the handles that exist; a mention of any other stays plain text. */
 export function facetsOf(text: string, dids: ReadonlyMap<string, string>): Facet[] {
-  const links = [...text.matchAll(LINK)].map((match) => {
+  const links = [...text.matchAll(LINK)].flatMap((match) => {
     const uri = withoutTrailingMarks(match[0]);
-    return facet(text, { start: match.index, part: uri }, { $type: 'app.bsky.richtext.facet#link', uri });
+    if (!leadsSomewhere(uri)) return [];
+    return [facet(text, { start: match.index, part: uri }, { $type: 'app.bsky.richtext.facet#link', uri })];
   });
   const mentions = [...text.matchAll(MENTION)].flatMap((match) => {
     const did = dids.get((match[1] as string).toLowerCase());
@@ -52,6 +53,11 @@ function facet(
 ): Facet {
   const byteStart = Buffer.byteLength(text.slice(0, start));
   return { index: { byteStart, byteEnd: byteStart + Buffer.byteLength(part) }, features: [feature] };
+}
+
+/** Bluesky refuses the whole post for one link without a host (`https://...`). */
+function leadsSomewhere(uri: string): boolean {
+  return /^https?:\/\/[^/]/.test(uri) && URL.canParse(uri);
 }
 
 /** Punctuation after an address ends the sentence, not the address; a bracket stays where it was opened inside. */

@@ -1,5 +1,5 @@
 /** Not in the middle of something: there it is the fragment of an address, or part of a name (`C#dev`). */
-const HASHTAG = /(?<=^|[\s\p{Ps}\p{Pi}"'])(#[\p{L}\p{N}_]{1,100})/u;
+const HASHTAG = /(?<=^|[\s\p{Ps}\p{Pi}"'])(#[\p{L}\p{N}_][\p{L}\p{N}\p{M}_]{0,99})/u;
 
 /**
  * LinkedIn's own format for the text of posts, in which brackets and some marks have a meaning. Without this a text is
