@@ -43,6 +43,21 @@ it('asks with the words of the documentation', async () => {
   expect(server.received.at(-1)?.raw).toBe('{"chat_id":77,"text":"yes","reply_parameters":{"message_id":3}}');
 });
 
+it('leaves the length of a marked-up text to Telegram, which counts it without the marks', async () => {
+  const text = `<b>${'x'.repeat(4_096)}</b>`;
+  await call('telegram_send_message', { chat_id: 77, text, parse_mode: 'HTML' });
+  expect(JSON.parse(server.received.at(-1)?.raw ?? '')).toEqual({ chat_id: 77, text, parse_mode: 'HTML' });
+  const asked = server.received.length;
+  for (const args of [{ text }, { text: 'x'.repeat(32_769), parse_mode: 'HTML' }])
+    await expect(call('telegram_send_message', { chat_id: 77, ...args })).rejects.toMatchObject({
+      code: 'invalid_arguments',
+    });
+  await expect(
+    call('telegram_edit_message', { chat_id: 77, message_id: 5, text: 'x'.repeat(4_097) }),
+  ).rejects.toMatchObject({ code: 'invalid_arguments' });
+  expect(server.received.length).toBe(asked);
+});
+
 it.each([
   [{ json: { parameters: { retry_after: 0.5 } } }, 1],
   [{ json: { parameters: { retry_after: 1e300 } } }, 86_400],

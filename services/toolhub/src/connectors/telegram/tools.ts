@@ -8,6 +8,8 @@ import { listStored } from './store.ts';
 import { botKeyOf, collectUpdates } from './updates.ts';
 
 const TEXT_LENGTH_MAX = 4_096;
+/** Telegram counts a text without its marks, of which a link alone has two thousand characters; it has the last word. */
+const MARKED_UP_LENGTH_MAX = 32_768;
 const CAPTION_LENGTH_MAX = 1_024;
 const URL_LENGTH_MAX = 2_048;
 
@@ -161,12 +163,17 @@ const sendMessage = defineTool({
   class: 'W',
   inputSchema: closed({
     chat_id: chatId,
-    text: Type.String({ minLength: 1, maxLength: TEXT_LENGTH_MAX }),
+    text: Type.String({
+      ...{ minLength: 1, maxLength: MARKED_UP_LENGTH_MAX },
+      description: 'At most 4,096 characters, which Telegram counts without the marks of `parse_mode`.',
+    }),
     parse_mode: parseMode,
     reply_to_message_id: Type.Optional(messageId),
   }),
   outputSchema: sentSchema,
   async run({ chat_id, text, parse_mode, reply_to_message_id }, context: TelegramContext) {
+    if (parse_mode === undefined && [...text].length > TEXT_LENGTH_MAX)
+      throw new ConnectorError('invalid_arguments', `text has more than ${TEXT_LENGTH_MAX} characters`);
     const parameters = {
       chat_id,
       text,

@@ -87,7 +87,7 @@ function readAttachments(attachments: readonly OutgoingAttachment[]) {
     if (/^(multipart|message)\//i.test(content_type)) refuse(`${where}.content_type cannot be attached`);
     if (content_base64.length % 4 !== 0 || !BASE64.test(content_base64))
       refuse(`${where}.content_base64 is not base64`);
-    bytesTotal += (content_base64.length / 4) * 3;
+    bytesTotal += Buffer.byteLength(content_base64, 'base64');
     if (bytesTotal > ATTACHMENT_BYTES_TOTAL_MAX)
       refuse(`attachments hold more than ${ATTACHMENT_BYTES_TOTAL_MAX} bytes`);
     return {
