@@ -74,6 +74,31 @@ describe('tools', () => {
     });
   });
 
+  it('waits for a file for as long as the call has time', async () => {
+    const before = server.media.length;
+    const video = { kind: 'video', media_urls: [url('long.mp4')] };
+    server.processing.polls = 30;
+    // A hundredth of a second is left before the time that the last step needs, and does not pass.
+    await call('instagram_publish_media', video, context({ timeLeftMs: () => 5_010 }));
+    expect(server.media.length).toBe(before + 1);
+    const late = call('instagram_publish_media', video, context({ timeLeftMs: () => 5_000 }));
+    await expect(late).rejects.toMatchObject({
+      ...{ code: 'platform_unavailable', platformCode: 'IN_PROGRESS', nothingDone: true, outcomeOpen: false },
+      message: expect.stringContaining('nothing was published'),
+    });
+    server.processing.polls = 0;
+    expect(server.media.length).toBe(before + 1);
+  });
+
+  it('has published nothing where it was cut while it waited', async () => {
+    const before = server.media.length;
+    for (let tries = 0; tries < 2; tries += 1)
+      server.failNext({ kind: 'drop' }, ({ path }) => /^\/\d{8}$/.test(path));
+    const work = call('instagram_publish_media', { kind: 'image', media_urls: [url('a.jpg')] });
+    await expect(work).rejects.toMatchObject({ code: 'platform_unavailable', nothingDone: true });
+    expect(server.media.length).toBe(before);
+  });
+
   it('publishes nothing of a file that Instagram cannot use', async () => {
     const before = server.media.length;
     server.processing.end = 'ERROR';

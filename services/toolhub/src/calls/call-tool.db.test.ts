@@ -91,6 +91,17 @@ describe('a call that succeeds', () => {
     expect(await auditOf(id)).toEqual(['alpha_get_note success']);
   });
 
+  test('tells the connector how much of its time is left', async () => {
+    const left: number[] = [];
+    alpha.log.during = async ({ context }) => {
+      left.push(context.timeLeftMs());
+    };
+    await send(await newCustomer());
+    expect(left).toHaveLength(1);
+    // Something of the 60 s has gone by then, and nothing has been added to them.
+    expect(left[0]).toBeLessThan(60_000);
+  });
+
   test('marks what strangers wrote, and fills in the size of a page', async () => {
     const id = await newCustomer();
     const { body } = await callTool(hub.url, id, 'alpha_list_notes');

@@ -6,9 +6,10 @@ export class CallTimeout extends Error {
 export async function withDeadline<T>(
   callerSignal: AbortSignal,
   timeoutMs: number,
-  work: (signal: AbortSignal) => Promise<T>,
+  work: (signal: AbortSignal, timeLeftMs: () => number) => Promise<T>,
 ): Promise<T> {
   callerSignal.throwIfAborted();
+  const endsAtMs = performance.now() + timeoutMs;
   const controller = new AbortController();
   let stop: (reason: unknown) => void = () => {};
   const stopped = new Promise<never>((_resolve, reject) => {
@@ -27,7 +28,7 @@ export async function withDeadline<T>(
   );
   callerSignal.addEventListener('abort', onCancel, { once: true });
   try {
-    const working = work(controller.signal);
+    const working = work(controller.signal, () => endsAtMs - performance.now());
     working.catch(() => {});
     return await Promise.race([working, stopped]);
   } finally {

@@ -73,8 +73,8 @@ export function createPlatformCalls(deps: PlatformCallsDependencies): PlatformCa
       },
     };
     try {
-      const ran = await withDeadline(request.signal, timeoutMs, (signal) =>
-        callPlatform(request, tool, { signal, exchange }),
+      const ran = await withDeadline(request.signal, timeoutMs, (signal, timeLeftMs) =>
+        callPlatform(request, tool, { signal, timeLeftMs, exchange }),
       );
       return { ran, mayHaveActed, isOpen: false };
     } catch (error) {
@@ -88,9 +88,10 @@ export function createPlatformCalls(deps: PlatformCallsDependencies): PlatformCa
   async function callPlatform(
     request: CallRequest,
     tool: PlatformTool,
-    { signal, exchange }: { signal: AbortSignal; exchange: CallWatch },
+    during: { signal: AbortSignal; timeLeftMs: () => number; exchange: CallWatch },
   ): Promise<Ran> {
     const { session } = request;
+    const { signal, timeLeftMs, exchange } = during;
     const { account, ...args } = request.args;
     const choice = session.kind === 'internal' && typeof account === 'string' ? { account } : {};
     const opened = await openShared({ session, platform: tool.platform, ...choice });
@@ -100,7 +101,7 @@ export function createPlatformCalls(deps: PlatformCallsDependencies): PlatformCa
       exchange.running();
       const { customerId, platform } = credential;
       const context = deps.connectors.context({
-        ...{ ...credential, signal, progress, idempotencyKey, watch: exchange },
+        ...{ ...credential, signal, timeLeftMs, progress, idempotencyKey, watch: exchange },
         // The operator's own accounts are there for as long as the settings have them.
         ...(customerId === null
           ? {}

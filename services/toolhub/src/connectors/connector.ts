@@ -51,7 +51,15 @@ export function stillOpen(last: ConnectorError): ConnectorError {
   });
 }
 
-/** What was met before anything was asked for that changes something. */
+/** For what comes before anything is asked for that counts: whatever fails in it, nothing was done. */
+export async function doingNothing<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw error instanceof ConnectorError ? withNothingDone(error) : error;
+  }
+}
+
 export function withNothingDone(failure: ConnectorError): ConnectorError {
   return new ConnectorError(failure.code, failure.message, {
     ...{ cause: failure.cause, nothingDone: true },
@@ -168,6 +176,8 @@ export interface ToolContext<Credential = unknown> {
   readonly now: () => Date;
   /** Aborted when the caller cancels or the call's time is over. */
   readonly signal: AbortSignal;
+  /** Until the call's time is over; without end where nobody set one. */
+  readonly timeLeftMs: () => number;
   readonly progress: (done: number, total?: number, message?: string) => void;
   /**
    * For vendors with idempotency of their own: printable, the same for every try of one call, another for any other

@@ -25,6 +25,7 @@ export interface ContextInput {
   customerId: string | null;
   account: string;
   signal?: AbortSignal;
+  timeLeftMs?: ToolContext['timeLeftMs'];
   progress?: ToolContext['progress'];
   idempotencyKey?: string | null;
   /** Absent where nothing that is written outlives the connection. */
@@ -112,6 +113,7 @@ export function createConnectorService(deps: ConnectorServiceDependencies): Conn
       database: deps.database,
       now: deps.now,
       signal,
+      timeLeftMs: input.timeLeftMs ?? (() => Number.POSITIVE_INFINITY),
       progress: input.progress ?? (() => {}),
       idempotencyKey: input.idempotencyKey ?? null,
       stillConnected: input.stillConnected ?? (async () => true),

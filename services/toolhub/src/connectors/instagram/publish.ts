@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ConnectorError } from '../connector.ts';
+import { ConnectorError, doingNothing } from '../connector.ts';
 import type { MetaContext } from '../vendor-api/meta.ts';
 import { path } from '../vendor-api/path.ts';
 import { fieldsOf, textOrNull } from '../vendor-api/shape.ts';
@@ -8,8 +8,11 @@ import { instagram, readOwnId, TITLE } from './api.ts';
 export const KINDS = ['image', 'video', 'story_image', 'story_video', 'carousel'] as const;
 export type Kind = (typeof KINDS)[number];
 
-const POLL_MS = 1_000;
-const POLLS_MAX = 20;
+/** Each look comes a second later than the one before it, until they are this far apart. */
+const POLL_MS_MAX = 5_000;
+const POLLS_MAX = 120;
+/** What is kept of the call's time for the last step, of which alone nobody may stay in doubt. */
+const PUBLISHING_MS = 5_000;
 
 /** Instagram fetches the files into containers first; a container that is ready is then published, which is what counts. */
 export async function publish(
@@ -18,7 +21,7 @@ export async function publish(
 ): Promise<string> {
   const owner = await readOwnId(context);
   const container = await makeContainer(context, owner, { kind, urls, caption });
-  await waitUntilReady(context, container);
+  await doingNothing(waitUntilReady(context, container));
   const request = { path: path`/${owner}/media_publish`, json: { creation_id: container } };
   return (await instagram.make(context, request)).id;
 }
@@ -56,14 +59,15 @@ async function waitUntilReady(context: MetaContext, container: string): Promise<
           platformCode: textOrNull(code) ?? 'unknown',
         },
       );
-    context.progress(poll + 1, POLLS_MAX, 'Instagram fetches the file');
-    await sleep(POLL_MS, undefined, { signal: context.signal });
+    const leftMs = context.timeLeftMs() - PUBLISHING_MS;
+    if (leftMs <= 0) break;
+    context.progress(poll + 1, undefined, 'Instagram fetches the file');
+    const waitMs = Math.min((poll + 1) * 1_000, POLL_MS_MAX, leftMs);
+    await sleep(waitMs, undefined, { signal: context.signal });
   }
   throw new ConnectorError(
-    'platform_error',
+    'platform_unavailable',
     `${TITLE} was not ready with the file in time; nothing was published`,
-    {
-      platformCode: 'IN_PROGRESS',
-    },
+    { platformCode: 'IN_PROGRESS' },
   );
 }

@@ -39,6 +39,7 @@ export interface TestContextInput {
   oauthClient?: ToolContext['oauthClient'];
   database?: Database;
   now?: () => Date;
+  timeLeftMs?: () => number;
   idempotencyKey?: string;
   stillConnected?: ToolContext['stillConnected'];
 }
@@ -62,6 +63,7 @@ export function testContext(input: TestContextInput): ToolContext {
     database: input.database as Database,
     now: input.now ?? (() => new Date()),
     signal,
+    timeLeftMs: input.timeLeftMs ?? (() => 60_000),
     progress: () => {},
     idempotencyKey: input.idempotencyKey ?? null,
     stillConnected: input.stillConnected ?? (async () => true),

@@ -1,10 +1,9 @@
 import { isIP } from 'node:net';
 import { type GuardedPlace, IMAP_LIMITS } from '@libs/egress';
 import { ImapFlow, type ImapFlowOptions } from 'imapflow';
-import { type AddressGuard, ConnectorError, withNothingDone } from '../../connector.ts';
+import { type AddressGuard, ConnectorError, doingNothing, withNothingDone } from '../../connector.ts';
 import { isSecure, type MailServer, usesOAuth } from '../credential.ts';
 import { fromImapError } from '../failures.ts';
-import { resolvePlace } from '../resolve-place.ts';
 import { guardClient } from './guard.ts';
 
 /** A server that says nothing is given up early: its place is another customer's. */
@@ -51,7 +50,7 @@ export async function connectImap(
   server: MailServer,
   { guard, signal }: { guard: AddressGuard; signal: AbortSignal },
 ): Promise<ImapFlow> {
-  const place = await resolvePlace(guard, server);
+  const place = await doingNothing(guard.resolve({ host: server.host, port: server.port }));
   signal.throwIfAborted();
   const client = new ImapFlow(imapOptions(server, place));
   // Every failure also rejects the command that met it; the event alone must not end the process.

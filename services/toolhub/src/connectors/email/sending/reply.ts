@@ -1,5 +1,5 @@
 import type { MessageAddressObject } from 'imapflow';
-import { ConnectorError, type ToolContext, withNothingDone } from '../../connector.ts';
+import { ConnectorError, doingNothing, type ToolContext } from '../../connector.ts';
 import { formatMailbox, isAddress, oneLine, parseAddress, sameAddress } from '../addresses.ts';
 import type { ConnectionShares } from '../connection-shares.ts';
 import type { EmailCredential } from '../credential.ts';
@@ -35,7 +35,7 @@ export async function replyToMessage(
     newMessageId,
   }: { context: EmailContext; shares: ConnectionShares; newMessageId: (domain: string) => string },
 ): Promise<SentMail & { flagged: boolean; folder: string | null }> {
-  const original = await readOriginal(pool, args, context);
+  const original = await doingNothing(pool.use(context, (client) => fetchOriginal(client, args)));
   const mail = composeMail({
     from: context.credential.from,
     ...recipientsOf(original, { own: context.credential.from, replyAll: args.reply_all ?? false }),
@@ -50,15 +50,6 @@ export async function replyToMessage(
   const afterwards = afterSending(context);
   const flagged = await markAnswered(pool, args, afterwards);
   return { ...sent, flagged, folder: await fileCopy(pool, mail, afterwards) };
-}
-
-/** Only reads: whatever goes wrong here, no mail has left. */
-async function readOriginal(pool: ImapPool, args: ReplyArguments, context: EmailContext): Promise<Original> {
-  try {
-    return await pool.use(context, (client) => fetchOriginal(client, args));
-  } catch (error) {
-    throw error instanceof ConnectorError ? withNothingDone(error) : error;
-  }
 }
 
 /** The mail has left by now: that its original could not be marked must not look like a failure to send. */

@@ -4,11 +4,10 @@ import { type GuardedPlace, openSocket, SmtpLimitExceeded, SmtpLimiter } from '@
 import type { SendMailOptions } from 'nodemailer';
 import MailComposer from 'nodemailer/lib/mail-composer';
 import SmtpConnection from 'nodemailer/lib/smtp-connection';
-import { ConnectorError, type ToolContext } from '../../connector.ts';
+import { ConnectorError, doingNothing, type ToolContext } from '../../connector.ts';
 import { type ConnectionShares, ownerOf } from '../connection-shares.ts';
 import { type EmailCredential, isSecure, type MailServer, usesOAuth } from '../credential.ts';
 import { fromSmtpError } from '../failures.ts';
-import { resolvePlace } from '../resolve-place.ts';
 
 /** A server that says nothing is given up early: its place is another customer's. */
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -66,7 +65,8 @@ async function withConnection<T>(
 ): Promise<T> {
   const { credential, guard, signal } = context;
   signal.throwIfAborted();
-  const place = await resolvePlace(guard, credential.smtp);
+  const { host, port } = credential.smtp;
+  const place = await doingNothing(guard.resolve({ host, port }));
   const release = await shares.take(ownerOf(context), signal);
   const opened = openSocket(place, { timeoutMs: CONNECT_TIMEOUT_MS, signal });
   const refusal = Promise.withResolvers<never>();
