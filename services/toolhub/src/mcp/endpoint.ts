@@ -178,7 +178,14 @@ export function createEndpoint(deps: EndpointDependencies): Endpoint {
     if (typeof id === 'string' || typeof id === 'number') await cancellations.cancel(keyOf(visit, id));
   }
 
-  return { enter, answer, close: () => sdk.close() };
+  return {
+    enter,
+    answer,
+    close() {
+      listChanges.close();
+      return sdk.close();
+    },
+  };
 }
 
 /** From here on the answer is written to the socket itself, with the headers that every answer carries. */

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ServerEvent, ServerEventBus } from '@modelcontextprotocol/server';
 
-/** How long nobody is told again after everybody was told. */
+/** How long nobody is told again after everybody was told; what changed meanwhile is told at its end. */
 const EVERYBODY_MS_MIN = 10_000;
 /** Streams that one customer may hold open in one process: each costs a connection. */
 const STREAMS_PER_CUSTOMER_MAX = 16;
@@ -18,6 +18,7 @@ export interface ListChanges {
   isFull(owner: string): boolean;
   /** Null tells everybody, because anything may have changed. */
   tell(owner: string | null): void;
+  close(): void;
 }
 
 type Listener = (event: ServerEvent) => void;
@@ -25,7 +26,10 @@ type Listener = (event: ServerEvent) => void;
 export function createListChanges(onError: (error: unknown) => void): ListChanges {
   const owners = new AsyncLocalStorage<string | null>();
   const listeners = new Map<string, Set<Listener>>();
+  const event: ServerEvent = { kind: 'tools_list_changed' };
   let everybodyAtMs = Number.NEGATIVE_INFINITY;
+  let endOfPause: NodeJS.Timeout | undefined;
+  let isClosed = false;
 
   function publish(event: ServerEvent, told: Iterable<Listener>): void {
     for (const listener of [...told])
@@ -34,6 +38,12 @@ export function createListChanges(onError: (error: unknown) => void): ListChange
       } catch (error) {
         onError(error);
       }
+  }
+
+  function tellEverybody(): void {
+    endOfPause = undefined;
+    everybodyAtMs = performance.now();
+    for (const own of listeners.values()) publish(event, own);
   }
 
   return {
@@ -57,12 +67,16 @@ export function createListChanges(onError: (error: unknown) => void): ListChange
     openFor: (owner, work) => owners.run(owner, work),
     isFull: (owner) => (listeners.get(owner)?.size ?? 0) >= STREAMS_PER_CUSTOMER_MAX,
     tell(owner) {
-      const event: ServerEvent = { kind: 'tools_list_changed' };
       if (owner !== null) return publish(event, listeners.get(owner) ?? []);
+      if (endOfPause !== undefined || isClosed) return;
       // While the database cannot be heard this is said four times a second; once is enough to ask anew.
-      if (performance.now() - everybodyAtMs < EVERYBODY_MS_MIN) return;
-      everybodyAtMs = performance.now();
-      for (const own of listeners.values()) publish(event, own);
+      const pauseMs = everybodyAtMs + EVERYBODY_MS_MIN - performance.now();
+      if (pauseMs <= 0) return tellEverybody();
+      endOfPause = setTimeout(tellEverybody, pauseMs).unref();
+    },
+    close() {
+      isClosed = true;
+      clearTimeout(endOfPause);
     },
   };
 }
