@@ -134,6 +134,12 @@ export const errors = defineErrors({
     detail: 'There is no plan of this name; GET /api/plans lists them.',
     help: 'Take the `id` of one of them.',
   },
+  too_many_plan_changes: {
+    kind: 'rate_limited',
+    title: 'Too many changes of plan',
+    detail: 'The plan and its cap can be changed 100 times a day; wait as long as Retry-After says.',
+    help: 'Nothing was changed. A day ends at midnight in UTC; until then an operator can still change the plan.',
+  },
   too_many_plans: {
     kind: 'refused',
     title: 'Too many plans',

@@ -83,7 +83,7 @@ export function createAdminService(deps: AdminDependencies): AdminService {
       await suspensions.resume(customerId);
       return find(customerId);
     },
-    changePlan: (customerId, wanted) => billing.changePlan(customerId, wanted),
+    changePlan: (customerId, wanted) => billing.changePlan(customerId, wanted, { by: 'operator' }),
     // Both are reports over a whole table.
     jobs: () => database.transaction((tx) => summarizeJobs(tx), { readOnly: true, report: true }),
     failedJobs: (query) => listFailedJobs(database, query),

@@ -128,6 +128,40 @@ describe('limits by plan', () => {
     ]);
   });
 
+  test('[TH-13.14] a customer changes plan and cap 100 times a day; what changes nothing, and operators, are not held to it', async () => {
+    const id = await rig.newCustomer(null);
+    const service = rig.newService();
+    for (let n = 0; n < 50; n += 1) {
+      await service.changePlan(id, { plan: n % 2 === 0 ? 'starter' : 'free' });
+      await service.changeLimit(id, 100 + n);
+      await service.changePlan(id, { plan: n % 2 === 0 ? 'starter' : 'free', spendCapCents: n });
+    }
+    const refusal = { code: 'too_many_plan_changes', headers: { 'retry-after': String(12 * 60 * 60) } };
+    await expect(service.changePlan(id, { plan: 'scale' })).rejects.toMatchObject(refusal);
+    await expect(service.changePlan(id, { plan: 'free', spendCapCents: 777 })).rejects.toMatchObject(refusal);
+    expect(await service.changePlan(id, { plan: 'free', spendCapCents: 49 })).toMatchObject({ plan: 'free' });
+    expect(await changesByTime(id)).toHaveLength(150);
+    expect(await service.changeLimit(id, null)).toMatchObject({ monthlyCalls: null });
+    expect(await service.changePlan(id, { plan: 'scale' }, { by: 'operator' })).toMatchObject({ plan: 'scale' });
+    rig.clock.now = new Date('2026-11-17T00:00:00Z');
+    try {
+      expect(await service.changePlan(id, { plan: 'starter' })).toMatchObject({ plan: 'starter' });
+    } finally {
+      rig.clock.now = MIDMONTH;
+    }
+  });
+
+  test('[TH-13.14] of changes that arrive together no more pass than of those that come one by one', async () => {
+    const id = await rig.newCustomer(null);
+    const pair = [rig.newService(0), rig.newService(1)];
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 110 }, (_, n) =>
+        (pair[n % 2] as BillingService).changePlan(id, { plan: 'free', spendCapCents: n }),
+      ),
+    );
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(100);
+  });
+
   const changesByTime = async (id: string) => {
     const { rows } = await rig.database.query<{ at: Date; previous_plan: string; plan: string }>(
       'select at, previous_plan, plan from plan_changes where customer_id = $1 order by at, id',

@@ -21,8 +21,9 @@ const beta = testPlatform('beta');
 
 beforeAll(async () => {
   db = await createToolhubDatabase();
-  for (const id of ['cus_1', 'cus_2']) await addCustomer(db.database, id);
-  const tokens = new Map(['cus_1', 'cus_2'].map((id) => [id, customerSession(id)]));
+  const customers = ['cus_1', 'cus_2', 'cus_3'];
+  for (const id of customers) await addCustomer(db.database, id);
+  const tokens = new Map(customers.map((id) => [id, customerSession(id)]));
   const connectors = [alpha.connector, beta.connector];
   hub = await startInstance({ databaseUrl: db.url, connectors, tokens, now: () => NOW });
 });
@@ -42,7 +43,11 @@ async function api(method: string, path: string, options: { token?: string; body
     },
     ...(body === undefined ? {} : { body: JSON.stringify(body) }),
   });
-  return { status: response.status, body: (await response.json()) as Record<string, unknown> };
+  return {
+    status: response.status,
+    retryAfter: response.headers.get('retry-after'),
+    body: (await response.json()) as Record<string, unknown>,
+  };
 }
 
 test('[TH-7.1] the plans are data', async () => {
@@ -112,6 +117,24 @@ describe('the plan', () => {
     [{ plan: 'free', extra: 1 }, 'invalid_request'],
   ])('%j: 422', async (body, code) => {
     expect(await api('PUT', '/api/plan', { body })).toMatchObject({ status: 422, body: { code } });
+  });
+
+  test('[TH-13.14] beyond 100 changes a day it is refused until midnight in UTC, but for an admin', async () => {
+    const change = (n: number) =>
+      api('PUT', '/api/plan', { token: 'cus_3', body: { plan: n % 2 === 0 ? 'starter' : 'free' } });
+    // Most of them are there already: so many requests at once would be too many.
+    await db.database.query(
+      `insert into plan_changes (customer_id, id, at, previous_plan, plan)
+       select 'cus_3', $1 || n, $2::timestamptz - n * interval '1 second', 'free', 'starter' from generate_series(1, 98) as n`,
+      [idBorder('plc', NOW.getTime() - 60_000), NOW],
+    );
+    for (let n = 0; n < 2; n += 1) expect((await change(n)).status).toBe(200);
+    expect(await change(2)).toMatchObject({
+      ...{ status: 429, retryAfter: '1', body: { code: 'too_many_plan_changes' } },
+    });
+    expect((await change(1)).status).toBe(200);
+    const path = '/api/admin/customers/cus_3/limit';
+    expect((await api('PUT', path, { token: ADMIN_TOKEN, body: { monthly_calls: 5 } })).status).toBe(200);
   });
 
   test('[TH-7.5] an admin gives another limit, and takes it away', async () => {

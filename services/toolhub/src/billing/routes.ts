@@ -132,12 +132,13 @@ function registerPlanRoutes(routes: ToolhubRoutes, { billing, access }: BillingR
       rate: 'api',
       audit: { action: 'plan.changed' },
       idempotency: 'natural',
-      codes: ['unknown_plan'],
+      codes: ['unknown_plan', 'too_many_plan_changes'],
       schema: {
         operationId: 'plan.change',
         tags: ['Billing'],
         summary: 'Change the plan or its spend cap',
-        description: 'The limit of the new plan holds at once; its price is counted by days.',
+        description:
+          'The limit of the new plan holds at once; its price is counted by days. Both can be changed 100 times a day (UTC) in all; what changes nothing is none.',
         body: ChangePlan,
         response: { 200: PlanStateSchema },
       },
@@ -145,7 +146,9 @@ function registerPlanRoutes(routes: ToolhubRoutes, { billing, access }: BillingR
     async (request) => {
       const session = access.sessionOf(request);
       const wanted = planChangeFromApi(request.body);
-      const state = await billing.changePlan(session.customerId, wanted, access.standingOf(session));
+      const state = await billing.changePlan(session.customerId, wanted, {
+        standing: access.standingOf(session),
+      });
       noteAudit(request, planChangeInLog(state, wanted));
       return planStateToApi(state);
     },

@@ -1,4 +1,4 @@
-import type { Database } from '@libs/db';
+import type { Database, Queryable } from '@libs/db';
 import { type CronEntry, everyMinutes, type Handler } from '@libs/jobs';
 import { baseErrors } from '@libs/runtime';
 import type { NewId } from '@libs/seal';
@@ -9,11 +9,12 @@ import { type CounterState, findCounter, listUntoldCounters } from './counter-st
 import { sweepExpired } from './meter/holder.ts';
 import { createMeter, type Meter } from './meter/meter.ts';
 import { deleteMeters, markNotified } from './meter/meter-store.ts';
-import { dayOf, momentAfter, monthOf, nextMonthStart } from './month.ts';
+import { dayOf, dayStart, momentAfter, monthOf, nextDayStart, nextMonthStart } from './month.ts';
 import { type ChangedPlan, dueThresholds, type Plan, type PlanState, THRESHOLDS_PERCENT } from './plan.ts';
 import { createReckoner, type ReckonerDependencies } from './reckoner.ts';
 import {
   changePlanSettings,
+  countChangesSince,
   findPlanState,
   listPlans,
   lockPlanSettings,
@@ -22,6 +23,13 @@ import {
   putPlan,
 } from './store.ts';
 import { createRollups, type Rollups } from './usage/rollups.ts';
+
+export interface PlanAsker {
+  /** A customer unless it says otherwise, who does it so many times a day. */
+  by?: 'customer' | 'operator';
+  /** Of the customer who asks; an operator needs none. */
+  standing?: Standing;
+}
 
 export interface BillingService {
   readonly meter: Meter;
@@ -33,8 +41,7 @@ export interface BillingService {
   changePlan(
     customerId: string,
     wanted: { plan: string; spendCapCents?: number | null },
-    /** Of the customer who asks; an admin needs none. */
-    standing?: Standing,
+    asked?: PlanAsker,
   ): Promise<ChangedPlan>;
   /** An admin's limit instead of the plan's; null takes it away. */
   changeLimit(customerId: string, monthlyCalls: number | null): Promise<PlanState>;
@@ -68,6 +75,8 @@ const METERS_MAX = 1_000;
 const TOLD_PER_MONTH_MAX = 20;
 /** All of them are listed on one page. */
 const PLANS_MAX = 50;
+/** What prices a month goes through all changes of it. */
+const CHANGES_PER_DAY_MAX = 100;
 
 export function createBillingService(deps: BillingDependencies): BillingService {
   const { database, now } = deps;
@@ -128,10 +137,19 @@ export function createBillingService(deps: BillingDependencies): BillingService 
   const planState = (customerId: string): Promise<PlanState> =>
     askReckoned(customerId, () => readPlanState(customerId));
 
+  /** Asked under the lock of the customer's row, so that changes that arrive together count each other. */
+  async function refuseFurtherChanges(tx: Queryable, customerId: string): Promise<void> {
+    const moment = now();
+    const changes = await countChangesSince(tx, { customerId, since: dayStart(moment) });
+    if (changes < CHANGES_PER_DAY_MAX) return;
+    const waitMs = nextDayStart(moment).getTime() - moment.getTime();
+    throw errors.too_many_plan_changes({ retryAfterSeconds: waitMs / 1000 });
+  }
+
   async function change(
     customerId: string,
     edit: (before: PlanSettings) => PlanSettings,
-    standing?: Standing,
+    { by = 'customer', standing }: PlanAsker,
   ): Promise<ChangedPlan> {
     const previousPlan = await database.transaction(async (tx) => {
       await standing?.(tx);
@@ -141,6 +159,7 @@ export function createBillingService(deps: BillingDependencies): BillingService 
       const next = edit(previous);
       // Asked for again and again, it would only lengthen the history that every call of the customer looks into.
       if (areSame(previous, next)) return previous.plan;
+      if (by === 'customer') await refuseFurtherChanges(tx, customerId);
       const at = momentAfter(changedAt, now());
       await changePlanSettings(tx, { customerId, id: deps.newId('plc'), at, previous, next });
       return previous.plan;
@@ -175,7 +194,7 @@ export function createBillingService(deps: BillingDependencies): BillingService 
         return plan;
       }),
     planState,
-    async changePlan(customerId, wanted, standing) {
+    async changePlan(customerId, wanted, asked = {}) {
       const plans = await listPlans(database);
       if (!plans.some(({ id }) => id === wanted.plan)) {
         const detail = `Must be one of ${plans.map(({ id }) => id).join(', ')}.`;
@@ -186,9 +205,10 @@ export function createBillingService(deps: BillingDependencies): BillingService 
         ...{ ...before, plan },
         ...(spendCapCents === undefined ? {} : { spendCapCents }),
       });
-      return change(customerId, edit, standing);
+      return change(customerId, edit, asked);
     },
-    changeLimit: (customerId, monthlyCalls) => change(customerId, (before) => ({ ...before, monthlyCalls })),
+    changeLimit: (customerId, monthlyCalls) =>
+      change(customerId, (before) => ({ ...before, monthlyCalls }), { by: 'operator' }),
     usage: rollups.usage,
     sweep: () => sweepExpired(database),
     tellUntoldThresholds,

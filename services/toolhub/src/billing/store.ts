@@ -1,4 +1,5 @@
 import type { Queryable } from '@libs/db';
+import { idBorder } from '@libs/seal';
 import { includedCalls, isUnreckoned, joinPlan, stopAt } from './counter-store.ts';
 import type { CapReckoning, Plan } from './plan.ts';
 
@@ -176,27 +177,45 @@ export async function lockPlanSettings(
   );
   const [customer] = customers;
   if (customer === undefined) return null;
-  const { rows: settings } = await tx.query<{ spend_cap_cents: number | null; monthly_calls: number | null }>(
-    'select spend_cap_cents, monthly_calls from billing_settings where customer_id = $1',
-    [customerId],
-  );
-  const { rows: changes } = await tx.query<{ changed_at: Date | null }>(
-    'select max(at) as changed_at from plan_changes where customer_id = $1',
-    [customerId],
-  );
+  const { rows } = await tx.query<{
+    spend_cap_cents: number | null;
+    monthly_calls: number | null;
+    updated_at: Date;
+  }>('select spend_cap_cents, monthly_calls, updated_at from billing_settings where customer_id = $1', [
+    customerId,
+  ]);
+  const [settings] = rows;
   return {
     settings: {
       plan: customer.plan,
-      spendCapCents: settings[0]?.spend_cap_cents ?? null,
-      monthlyCalls: settings[0]?.monthly_calls ?? null,
+      spendCapCents: settings?.spend_cap_cents ?? null,
+      monthlyCalls: settings?.monthly_calls ?? null,
     },
-    changedAt: changes[0]?.changed_at ?? null,
+    // Every change writes it; the latest of the changes themselves would be looked for among all of them.
+    changedAt: settings?.updated_at ?? null,
   };
 }
 
 /** Nothing tells any more that the account ever had another plan than the one it has. */
 export async function deletePlanChanges(tx: Queryable, customerId: string): Promise<void> {
   await tx.query('delete from plan_changes where customer_id = $1', [customerId]);
+}
+
+/** Changes of the plan and its cap, by ids, which begin with their moment; the limits that operators gave beside them are none. */
+export async function countChangesSince(
+  tx: Queryable,
+  { customerId, since }: { customerId: string; since: Date },
+): Promise<number> {
+  const { rows } = await tx.query<{ changes: number }>(
+    `select count(*)::int as changes from (
+       select plan <> previous_plan or spend_cap_cents is distinct from lag(spend_cap_cents) over (order by id)
+         as is_change, id
+       from plan_changes where customer_id = $1 and id >= coalesce(
+         (select max(id) from plan_changes where customer_id = $1 and id < $2), $2)
+     ) as changes where is_change and id >= $2`,
+    [customerId, idBorder('plc', since.getTime())],
+  );
+  return rows[0]?.changes ?? 0;
 }
 
 export interface NewPlanChange {

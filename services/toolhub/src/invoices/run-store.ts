@@ -73,11 +73,15 @@ export async function findCandidate(
   return rows[0] && fromCandidateRow(rows[0]);
 }
 
+export interface CustomerChange extends PlanChange {
+  customerId: string;
+}
+
 /** Changes of the plan itself since the period began, in order. */
 export async function listPlanChanges(
   db: Queryable,
   query: { customerIds: readonly string[]; period: Period },
-): Promise<(PlanChange & { customerId: string })[]> {
+): Promise<CustomerChange[]> {
   const { rows } = await db.query<{ customer_id: string; at: Date; previous_plan: string; plan: string }>(
     `select customer_id, at, previous_plan, plan from plan_changes
      where customer_id = any($1) and at >= $2 and plan <> previous_plan

@@ -198,6 +198,28 @@ describe('a run', () => {
     );
   });
 
+  test('[TH-13.14] one customer whose changes of plan cannot be read fails alone, and is made up for later', async () => {
+    const ids = [];
+    for (let count = 0; count < 5; count += 1) ids.push(await addCustomer(database, { plan: 'starter' }));
+    for (const id of ids)
+      await database.query(
+        `insert into plan_changes (customer_id, id, at, previous_plan, plan)
+         values ($1, 'plc_1', '2026-10-16T00:00:00Z', 'free', 'starter')`,
+        [id],
+      );
+    await database.query('alter table plan_changes rename to readable_changes');
+    await database.query(
+      `create view plan_changes as select customer_id, id, previous_plan, plan,
+         case when customer_id = '${ids[2]}' then (previous_plan || ' is no moment')::timestamptz else at end as at
+       from readable_changes`,
+    );
+    expect(await run()).toEqual({ kind: 'done', created: 4, skipped: 0, failed: 1 });
+    expect(rig.errors).toMatchObject([{ message: expect.stringContaining('free is no moment') }]);
+    await database.query('drop view plan_changes');
+    await database.query('alter table readable_changes rename to plan_changes');
+    expect(await run()).toEqual({ kind: 'done', created: 1, skipped: 4, failed: 0 });
+  });
+
   test.each([false, true])(
     'an account that is closed while it is priced takes no number and is not told of (spread: %s)',
     async (isSpread) => {

@@ -1,5 +1,5 @@
 import { hostname } from 'node:os';
-import type { Database, HeldLease, Queryable } from '@libs/db';
+import { type Database, type HeldLease, isAwayFrom, type Queryable } from '@libs/db';
 import type { NewId } from '@libs/seal';
 import type { EmitEvent } from '../events/event.ts';
 import { formatNumber, type Invoice } from './invoice.ts';
@@ -13,6 +13,7 @@ import { type PlanVersion, termsByDay } from './prices/timeline.ts';
 import {
   advanceSeries,
   type Candidate,
+  type CustomerChange,
   findInvoiced,
   listCandidates,
   listPlanChanges,
@@ -97,25 +98,62 @@ export function createInvoiceRun(deps: InvoiceRunDependencies): InvoiceRun {
     return customers.filter(({ id }) => !calling.has(id));
   }
 
-  /** The price of each customer's month; one that cannot be told is reported and fails nobody else. */
+  /** The price of each customer's month; one that cannot be read or told is reported and fails nobody else. */
   async function priceBatch(
     period: Period,
     customers: readonly Candidate[],
     versions: readonly PlanVersion[],
   ): Promise<Map<Candidate, PricedMonth>> {
+    try {
+      return priceRead(period, customers, { versions, ...(await readMonth(period, customers)) });
+    } catch (error) {
+      // Then nobody's can be read.
+      if (isAwayFrom(database, error)) throw error;
+      return priceApart(period, customers, versions, error);
+    }
+  }
+
+  async function priceApart(
+    period: Period,
+    customers: readonly Candidate[],
+    versions: readonly PlanVersion[],
+    error: unknown,
+  ): Promise<Map<Candidate, PricedMonth>> {
+    const priced: [Candidate, PricedMonth][] = [];
+    const [alone, ...others] = customers;
+    if (alone !== undefined && others.length === 0) {
+      deps.onError(error, { customer: alone.id, period });
+      return new Map();
+    }
+    for (const customer of customers) priced.push(...(await priceBatch(period, [customer], versions)));
+    return new Map(priced);
+  }
+
+  async function readMonth(
+    period: Period,
+    customers: readonly Candidate[],
+  ): Promise<{ changes: CustomerChange[]; usage: CustomerUsage[] }> {
     const customerIds = customers.map(({ id }) => id);
     const range = { from: firstDayOf(period), to: firstDayOf(nextPeriod(period)) };
     const [changes, usage] = await Promise.all([
       listPlanChanges(database, { customerIds, period }),
       deps.usageOf({ customerIds, ...range }),
     ]);
-    const changesOf = Map.groupBy(changes, ({ customerId }) => customerId);
-    const usageOf = Map.groupBy(usage, ({ customerId }) => customerId);
+    return { changes, usage };
+  }
+
+  function priceRead(
+    period: Period,
+    customers: readonly Candidate[],
+    read: { versions: readonly PlanVersion[]; changes: CustomerChange[]; usage: CustomerUsage[] },
+  ): Map<Candidate, PricedMonth> {
+    const changesOf = Map.groupBy(read.changes, ({ customerId }) => customerId);
+    const usageOf = Map.groupBy(read.usage, ({ customerId }) => customerId);
     const priced = new Map<Candidate, PricedMonth>();
     for (const customer of customers) {
       try {
         const history = { ...customer, changes: changesOf.get(customer.id) ?? [] };
-        const days = termsByDay(period, history, versions);
+        const days = termsByDay(period, history, read.versions);
         const calls = usageOf.get(customer.id) ?? [];
         const { platformTitle } = deps;
         priced.set(customer, priceMonth({ period, days, usage: calls, platformTitle }));

@@ -40,16 +40,21 @@ export function termsByDay(
   const segments = segmentsOf(period, history, versions);
   const start = startOf(period).getTime();
   const days: DayTerms[] = [];
+  let first = 0;
   for (let day = 1; day <= daysIn(period); day += 1) {
     const dayStart = start + (day - 1) * DAY_MS;
+    while (hasBegun(segments[first + 1], dayStart)) first += 1;
     if (history.createdAt.getTime() >= dayStart + DAY_MS) continue;
-    const held = segments.filter(({ from }, index) => {
-      const until = segments[index + 1]?.from.getTime() ?? Number.POSITIVE_INFINITY;
-      return from.getTime() < dayStart + DAY_MS && until > dayStart;
-    });
-    days.push({ day, terms: dearest(held.map(({ terms }) => terms)) });
+    let after = first + 1;
+    while (hasBegun(segments[after], dayStart + DAY_MS - 1)) after += 1;
+    days.push({ day, terms: dearest(segments.slice(first, after).map(({ terms }) => terms)) });
   }
   return days;
+}
+
+/** False where there is none. */
+function hasBegun(segment: Segment | undefined, moment: number): boolean {
+  return segment !== undefined && segment.from.getTime() <= moment;
 }
 
 /** Those of the plan that the customer has now, whatever plan the day belongs to. */
@@ -69,10 +74,11 @@ function segmentsOf(
   const start = startOf(period);
   const end = endOf(period);
   const first = changes[0]?.previousPlan ?? plan;
+  const versionsOf = Map.groupBy(versions, (version) => version.plan);
   return [
     { from: start, plan: first },
     ...changes.filter(({ at }) => at < end).map((change) => ({ from: change.at, plan: change.plan })),
-  ].map((segment) => ({ from: segment.from, terms: versionOf(versions, segment.plan, segment.from) }));
+  ].map(({ from, plan: held }) => ({ from, terms: versionOf(versionsOf.get(held) ?? [], held, from) }));
 }
 
 /** What a plan costs and gives at the moment; undefined where there is none of the name. */
