@@ -163,4 +163,54 @@ describe('what a process holds', () => {
     expect((await service.meter.checkLimit(id)).kind).toBe('reserved');
     expect(await service.meter.holder.current()).not.toBe(holder);
   });
+
+  const leaseEndMs = async (holder: string) =>
+    (
+      await rig.database.query<{ ms: number }>(
+        'select extract(epoch from expires_at)::float8 * 1000 as ms from call_holders where id = $1',
+        [holder],
+      )
+    ).rows[0]?.ms;
+
+  test('[TH-7.2] a reservation that failed takes nothing from the calls that run: their lease lasts as long as they can', async () => {
+    const id = await rig.newCustomer(1);
+    const service = rig.newService(0, 8_000);
+    const check = await service.meter.checkLimit(id);
+    const holder = await service.meter.holder.current();
+    await rig.database.query('alter table usage_reservations rename to away');
+    await expect(service.meter.checkLimit(id)).rejects.toThrow(/usage_reservations/);
+    await rig.database.query('alter table away rename to usage_reservations');
+    const end = await leaseEndMs(holder);
+    await expect.poll(() => leaseEndMs(holder)).toBeGreaterThan(end ?? Number.POSITIVE_INFINITY);
+    await service.sweep();
+    expect((await service.meter.checkLimit(id)).kind).toBe('limit_exceeded');
+    await rig.settle(service, check, true);
+    expect(await rig.counter(id)).toEqual({ used: 1, kept: 1 });
+    expect(await rig.openUnits(id)).toBe(0);
+  });
+
+  const newHolder = (times: { leaseMs: number; runOnMs?: number }) =>
+    createHolder({
+      ...{ database: rig.pools[0], newId: rig.newId, onError: (error) => void rig.failures.push(error) },
+      ...times,
+    });
+
+  test('[TH-7.3] an abandoned lease ends when no call can run under it any more, and with its process', async () => {
+    const short = newHolder({ leaseMs: 100, runOnMs: 0 });
+    const ending = await short.current();
+    short.abandon(ending);
+    expect(await short.current()).not.toBe(ending);
+    const other = rig.newService(1);
+    const swept = async () => {
+      await other.sweep();
+      return leaseEndMs(ending);
+    };
+    await expect.poll(swept, { interval: 100 }).toBeUndefined();
+    await short.close();
+    const long = newHolder({ leaseMs: 100_000 });
+    const closing = await long.current();
+    long.abandon(closing);
+    await long.close();
+    expect(await leaseEndMs(closing)).toBeUndefined();
+  });
 });

@@ -1,5 +1,6 @@
 import type { Database } from '@libs/db';
 import type { NewId } from '@libs/seal';
+import { CALL_LONGEST_MS } from '../../calls/call-times.ts';
 import { expireHolder, renewHolder, sweepHolders } from './meter-store.ts';
 
 /**
@@ -9,7 +10,10 @@ import { expireHolder, renewHolder, sweepHolders } from './meter-store.ts';
 export interface Holder {
   /** The id to write into rows; makes the lease where there is none. */
   current(): Promise<string>;
-  /** Forgets a lease that was lost or whose rows are in doubt: it is not renewed any more. */
+  /**
+   * Takes no new rows under a lease that was lost or whose rows are in doubt. It is renewed as long as calls that run under it
+   * can take, and then ends by itself, which gives back what is in doubt.
+   */
   abandon(id: string): void;
   close(): Promise<void>;
 }
@@ -19,44 +23,61 @@ export interface HolderDependencies {
   newId: NewId;
   onError: (error: unknown) => void;
   leaseMs?: number;
+  /** How long calls run on under a lease that is abandoned; tests shorten it. */
+  runOnMs?: number;
 }
 
 /** Killed processes are found out after this time; the contract allows 15 minutes. */
 const HOLDER_LEASE_MS = 60_000;
 const RENEWALS_PER_LEASE = 4;
+/** A database that refuses every reservation would have ever more of them renewed: beyond so many they are not, since calls run under the older ones. */
+const ABANDONED_MAX = 100;
 
 export function createHolder(deps: HolderDependencies): Holder {
-  const { database, newId, onError, leaseMs = HOLDER_LEASE_MS } = deps;
+  const { database, newId, onError, leaseMs = HOLDER_LEASE_MS, runOnMs = CALL_LONGEST_MS } = deps;
   let lease: { id: string; ready: Promise<string> } | undefined;
+  /** Until when each is renewed. */
+  const abandoned = new Map<string, number>();
   let closed = false;
-  let renewing: Promise<void> | undefined;
+  let renewing: Promise<unknown> | undefined;
 
   const timer = setInterval(() => {
-    const held = lease;
-    if (held === undefined || renewing !== undefined) return;
-    renewing = held.ready
-      .then((id) => renewHolder(database, id, { leaseMs, create: false }))
-      .then((renewed) => {
-        if (!renewed) abandon(held.id);
-      })
-      .catch(onError)
-      .finally(() => {
-        renewing = undefined;
-      });
+    if (renewing !== undefined) return;
+    renewing = Promise.all([renewCurrent().catch(onError), renewAbandoned().catch(onError)]).finally(() => {
+      renewing = undefined;
+    });
   }, leaseMs / RENEWALS_PER_LEASE).unref();
+
+  const renew = (id: string) => renewHolder(database, id, { leaseMs, create: false });
+
+  async function renewCurrent(): Promise<void> {
+    const held = lease;
+    if (held !== undefined && !(await renew(await held.ready))) forget(held.id);
+  }
+
+  async function renewAbandoned(): Promise<void> {
+    for (const [id, untilMs] of abandoned)
+      if (performance.now() >= untilMs || !(await renew(id))) abandoned.delete(id);
+  }
 
   function current(): Promise<string> {
     if (lease !== undefined) return lease.ready;
     if (closed) return Promise.reject(new Error('this process has given up its lease'));
     const id = newId('hld');
     const made = { id, ready: renewHolder(database, id, { leaseMs, create: true }).then(() => id) };
-    made.ready.catch(() => abandon(id));
+    made.ready.catch(() => forget(id));
     lease = made;
     return made.ready;
   }
 
-  function abandon(id: string): void {
+  function forget(id: string): void {
     if (lease?.id === id) lease = undefined;
+  }
+
+  function abandon(id: string): void {
+    if (lease?.id !== id) return;
+    forget(id);
+    if (abandoned.size < ABANDONED_MAX) abandoned.set(id, performance.now() + runOnMs);
   }
 
   return {
@@ -69,8 +90,10 @@ export function createHolder(deps: HolderDependencies): Holder {
       lease = undefined;
       // A renewal that is under way would bring back the lease that ends here.
       await renewing;
-      if (held === undefined) return;
-      await held.ready.then((id) => expireHolder(database, id)).catch(onError);
+      const ids = [...abandoned.keys()].map((id) => Promise.resolve(id));
+      if (held !== undefined) ids.push(held.ready);
+      if (ids.length === 0) return;
+      for (const id of ids) await id.then((ended) => expireHolder(database, ended)).catch(onError);
       await sweepExpired(database).catch(onError);
     },
   };

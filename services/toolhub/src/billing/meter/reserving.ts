@@ -36,7 +36,7 @@ export function createReserving(deps: ReservingDependencies): Batcher<string, Li
           [...wanted].map(([customerId, units]) => ({ customerId, month, day, units })),
         );
       } catch (error) {
-        // Whether the units were taken is not known: without a lease they come back by themselves.
+        // Whether the units were taken is not known: when the lease ends they come back by themselves.
         holder.abandon(id);
         throw error;
       }

@@ -185,7 +185,7 @@ export function createSettling(deps: SettlingDependencies): Settling {
     return [items.slice(0, half), items.slice(half)].map((some) => newBatch(some, customerId));
   }
 
-  /** Without a lease the units come back by themselves. */
+  /** When the lease ends the units come back by themselves. */
   function lose(items: readonly Settlement[], error: unknown): void {
     for (const item of items) {
       const { reservation } = item.kind === 'usage' ? item.usage : item;
