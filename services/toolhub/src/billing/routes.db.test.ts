@@ -1,5 +1,6 @@
 // Plans, usage and the admin's limit over real HTTP.
 import type { TestDatabase } from '@libs/db/testing';
+import { idBorder } from '@libs/seal';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { testPlatform } from '../mcp/test/platform.ts';
 import {

@@ -36,7 +36,7 @@ const RunAnswer = Type.Object(
     waiting: Type.Optional(
       Type.Integer({
         description:
-          'Customers with calls of the month under way, in the minutes after its end: the monthly job makes their invoices. Absent where there are none.',
+          'Customers with calls of the month that are under way or not counted yet: the monthly job makes their invoices. Absent where there are none.',
       }),
     ),
     dry_run: Type.Optional(Type.Literal(true)),

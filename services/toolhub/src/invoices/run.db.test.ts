@@ -1,6 +1,7 @@
 // The monthly run against a real database: numbers, and to the cent what was used.
 import { type Database, openDatabase } from '@libs/db';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { sweepExpired } from '../billing/meter/holder.ts';
 import { SCHEMA } from '../schema.ts';
 import type { Invoice } from './invoice.ts';
 import { acquireLock } from './lock-store.ts';
@@ -380,13 +381,19 @@ describe('the monthly job', () => {
     expect(invoice).toMatchObject({ number: 1, totalCents: 0, billTo: { name: 'Ada' } });
   });
 
-  test('waits no longer for calls than one can take to end', async () => {
+  test('[TH-7.8] waits for calls however long their counting takes, and not for those of a process that is gone', async () => {
     const id = await addCustomer(database, { plan: 'starter' });
+    await database.query(
+      `insert into call_holders (id, expires_at) values ('hld_1', statement_timestamp() + interval '1 hour')`,
+    );
     await database.query(
       `insert into usage_reservations (customer_id, month, holder, units) values ($1, '2026-10-01', 'hld_1', 1)`,
       [id],
     );
-    rig.clock.now = new Date('2026-11-01T00:20:00Z');
+    rig.clock.now = new Date('2026-11-01T06:00:00Z');
+    expect(await run()).toEqual({ kind: 'done', created: 0, skipped: 0, failed: 0, waiting: 1 });
+    await database.query(`update call_holders set expires_at = '-infinity'`);
+    await sweepExpired(database);
     expect(await run()).toEqual({ kind: 'done', created: 1, skipped: 0, failed: 0 });
   });
 

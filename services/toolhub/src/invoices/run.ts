@@ -7,7 +7,7 @@ import { newInvoice } from './issue.ts';
 import { acquireLock, findLock, type Lock, releaseLock, renewLock } from './lock-store.ts';
 import type { InvoiceMails } from './mails.ts';
 import type { Issuer } from './parties.ts';
-import { endOf, firstDayOf, hasEnded, nextPeriod, type Period } from './period.ts';
+import { firstDayOf, hasEnded, nextPeriod, type Period } from './period.ts';
 import { type PricedMonth, priceMonth } from './prices/pricing.ts';
 import { type PlanVersion, termsByDay } from './prices/timeline.ts';
 import {
@@ -72,8 +72,6 @@ export interface InvoiceRun {
 export const LOCK_NAME = 'invoices';
 export const LOCK_TTL_MS = 60 * 60_000;
 const BATCH_MAX = 50;
-/** So long after its end calls of a month may be under way: what a process held that died is given back within 15 minutes. */
-const CALLS_END_MS = 20 * 60_000;
 
 export function createInvoiceRun(deps: InvoiceRunDependencies): InvoiceRun {
   const { database, now } = deps;
@@ -90,9 +88,11 @@ export function createInvoiceRun(deps: InvoiceRunDependencies): InvoiceRun {
     }
   }
 
-  /** Whose month can be priced: nobody knows yet what calls will cost that are under way. It is asked before usage is read. */
+  /**
+   * Whose month can be priced: nobody knows yet what calls will cost that are under way, or wait for a database that was away to be
+   * counted. It is asked before usage is read; what a process held that died is given back within 15 minutes.
+   */
   async function withoutCalling(period: Period, customers: readonly Candidate[]): Promise<Candidate[]> {
-    if (now().getTime() >= endOf(period).getTime() + CALLS_END_MS) return [...customers];
     const customerIds = customers.map(({ id }) => id);
     const calling = await findCalling(database, { customerIds, month: firstDayOf(period) });
     return customers.filter(({ id }) => !calling.has(id));
