@@ -4,6 +4,7 @@ import type { Invoice } from '../invoice.ts';
 import { NO_DETAILS } from '../parties.ts';
 import { readPdf } from '../test/pdf-text.ts';
 import { renderInvoice } from './document.ts';
+import { printInvoice } from './print.ts';
 
 const seller = {
   issuer: {
@@ -147,4 +148,25 @@ describe('the PDF of an invoice', () => {
     await draw({ billTo: { ...NO_DETAILS, name: 'АВЕКМНОРСТХ аеорсух', email: 'ada@example.com' } });
     expect((await renderInvoice(invoice, seller)).equals(first)).toBe(true);
   });
+});
+
+test('[TH-13.14] of invoices that are printed together one is drawn in each turn of the event loop', async () => {
+  const seen: string[] = [];
+  let isOver = false;
+  const turn = () => {
+    seen.push('turn');
+    if (!isOver) setImmediate(turn);
+  };
+  const watched = {
+    ...seller,
+    get issuer() {
+      seen.push('drawn');
+      return seller.issuer;
+    },
+  };
+  setImmediate(turn);
+  await Promise.all(Array.from({ length: 8 }, () => printInvoice(invoice, watched)));
+  isOver = true;
+  expect(seen.filter((what) => what === 'drawn')).toHaveLength(8);
+  expect(seen.join(' ')).not.toContain('drawn drawn');
 });
