@@ -109,7 +109,7 @@ describe('before an invoice', () => {
 describe('[TH-7] the run', () => {
   test('is refused for a month that is not over, and for what is no month', async () => {
     expect(await run({ period: PERIOD })).toMatchObject({ status: 422, body: { code: 'period_not_ended' } });
-    for (const period of ['2028-13', '2028-2', '2028-02-01', 'February', '', null, 202802])
+    for (const period of ['2028-13', '2028-2', '2028-02-01', '0000-01', 'February', '', null, 202802])
       expect((await run({ period })).status).toBe(422);
     expect((await run({})).status).toBe(422);
     expect((await run({ period: PERIOD, force: true })).status).toBe(422);

@@ -189,6 +189,13 @@ describe('usage', () => {
     expect((await api('GET', '/api/plan')).body).toMatchObject({ used: 10 });
   });
 
+  test.each(['platform', 'tool', 'day'])('the last days that a date can name, by %s: none', async (group) => {
+    const query = `from=9999-12-30&to=9999-12-31&group=${group}`;
+    expect(await api('GET', `/api/usage?${query}`)).toMatchObject({
+      ...{ status: 200, body: { data: [], total: 0 } },
+    });
+  });
+
   test.each([
     'from=yesterday',
     'from=2026-02-30',

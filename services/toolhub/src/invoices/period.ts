@@ -1,7 +1,8 @@
 /** A calendar month in UTC, written like `2026-10`. */
 export type Period = string;
 
-export const PERIOD_PATTERN = '^\\d{4}-(0[1-9]|1[0-2])$';
+/** The database knows no year 0, and the first hundred years are taken for those of the twentieth century. */
+export const PERIOD_PATTERN = '^[1-9]\\d{3}-(0[1-9]|1[0-2])$';
 
 const MONTH_NAMES = [
   'January',

@@ -22,3 +22,13 @@ test('whatever is asked for and however far the days are added up, each day is r
     }),
   );
 });
+
+test('the last days that a date can name are read as all others', () => {
+  for (const from of ['9999-11-30', '9999-12-01', '9999-12-30'])
+    for (const rolledBefore of [null, '2026-11-18', '9999-12-31']) {
+      const { months, days, live } = sourcesOf({ from, to: '9999-12-31' }, rolledBefore);
+      const ranges = [months, ...days, live];
+      for (const range of ranges) expect(`${range.from} ${range.to}`).toMatch(/^9999-\S+ 9999-\S+$/);
+      expect(ranges.flatMap(daysOf).sort()).toEqual(daysOf({ from, to: '9999-12-31' }));
+    }
+});

@@ -19,8 +19,12 @@ export function addDays(day: string, days: number): string {
   return new Date(Date.parse(day) + days * DAY_MS).toISOString().slice(0, 10);
 }
 
-/** The first day of the month after the day's. */
+/** Behind it days have five digits for their year, and do not compare as they follow any more. */
+const LAST_DAY = '9999-12-31';
+
+/** The first day of the month after the day's, or the last day of all where there is none. */
 export function nextMonth(day: string): string {
+  if (day.startsWith('9999-12')) return LAST_DAY;
   const date = new Date(day);
   return new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1)).toISOString().slice(0, 10);
 }
