@@ -1,11 +1,13 @@
 // Who waits is told: the person by mail, the log of what nobody decided on.
 
+import { randomBytes } from 'node:crypto';
 import type { TestDatabase } from '@libs/db/testing';
 import type { Job } from '@libs/jobs';
 import type { Mail } from '@libs/mail';
+import { createIdFactory } from '@libs/seal';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createToolhubDatabase } from '../../test/instance.ts';
-import type { NewAuditEntry } from '../audit/entry.ts';
+import { type AuditService, createAuditService } from '../audit/service.ts';
 import { createApprovalMails } from './mails.ts';
 import { type ApprovalsDependencies, createApprovals } from './service.ts';
 import { insertApproval } from './store.ts';
@@ -89,19 +91,21 @@ test('[TH-11.30] many calls are one mail at once and one ten minutes later, to a
   expect(sent).toHaveLength(2);
 });
 
-test('[TH-11.30] what nobody decided on is in the log once', async () => {
-  const logged: NewAuditEntry[] = [];
-  const audit = { record: async (entries: readonly NewAuditEntry[]) => void logged.push(...entries) };
-  const deps = { database: db.database, audit, now: () => clock.now, mails: mails() };
-  const approvals = createApprovals(deps as unknown as ApprovalsDependencies);
+test('[TH-11.30] what nobody decided on is in the log once, also where the process ends between the mark and the log', async () => {
+  const now = () => clock.now;
+  const newId = createIdFactory({ now, randomBytes });
+  const audit = createAuditService({ database: db.database, newId, now, onError: () => {} });
+  const handle = (log: Pick<AuditService, 'recordIn'>) => {
+    const deps = { database: db.database, audit: log, now, mails: mails() };
+    const approvals = createApprovals(deps as unknown as ApprovalsDependencies);
+    return approvals.handlers[0]?.handle([], {} as never);
+  };
   clock.now = new Date(START.getTime() + 24 * 60 * MINUTE_MS + 1);
-  for (let times = 0; times < 2; times += 1) await approvals.handlers[0]?.handle([], {} as never);
-  expect(logged).toMatchObject([
-    {
-      customerId: 'cus_1',
-      action: 'approval.expired',
-      target: 'apr_00000000000000000000000001',
-      outcome: 'refused',
-    },
+  const ended = new Error('the process has ended');
+  await expect(handle({ recordIn: () => Promise.reject(ended) })).rejects.toThrow(ended);
+  for (let times = 0; times < 2; times += 1) await handle(audit);
+  const { entries } = await audit.list({ customerId: 'cus_1', limit: 10 });
+  expect(entries).toMatchObject([
+    { action: 'approval.expired', target: 'apr_00000000000000000000000001', outcome: 'refused' },
   ]);
 });

@@ -43,7 +43,7 @@ export interface ApprovalsDependencies {
   clientOf(session: Session): Promise<CallingClient>;
   vault: ArgumentsVault;
   mails: Pick<ApprovalMails, 'plan'>;
-  audit: Pick<AuditService, 'record'>;
+  audit: Pick<AuditService, 'recordIn'>;
   /** What tells two calls apart, in whatever order their arguments are named. */
   hashArguments(args: Record<string, unknown>): Promise<Buffer>;
   /** Whether a call has begun under the key that stands for it still. */
@@ -229,18 +229,24 @@ export function createApprovals(deps: ApprovalsDependencies): Approvals {
     return decided;
   }
 
-  /** The log says what became of a call that nobody decided on. */
-  async function noteLapsed(): Promise<void> {
-    for (let batch = 0; batch < FORGET_BATCHES_MAX; batch += 1) {
-      const lapsed = await noteExpired(database, { now: now(), limit: FORGET_BATCH });
-      await deps.audit.record(
+  /** The log says what became of a call that nobody decided on; that it does is marked in the same transaction. */
+  function noteSomeLapsed(): Promise<number> {
+    return database.transaction(async (tx) => {
+      const lapsed = await noteExpired(tx, { now: now(), limit: FORGET_BATCH });
+      await deps.audit.recordIn(
+        tx,
         lapsed.map(({ customerId, id }) => ({
           ...{ customerId, actor: { type: 'system' as const, id: 'approvals' }, action: 'approval.expired' },
           ...{ target: id, outcome: 'refused' as const, ip: null, requestId: null },
         })),
       );
-      if (lapsed.length < FORGET_BATCH) return;
-    }
+      return lapsed.length;
+    });
+  }
+
+  async function noteLapsed(): Promise<void> {
+    for (let batch = 0; batch < FORGET_BATCHES_MAX; batch += 1)
+      if ((await noteSomeLapsed()) < FORGET_BATCH) return;
   }
 
   async function forget(): Promise<void> {

@@ -14,6 +14,8 @@ export interface AuditPage {
 export interface AuditService {
   /** Resolves when the entries are stored; never rejects, so that callers need not wait for it. */
   record(entries: readonly NewAuditEntry[]): Promise<void>;
+  /** In the caller's transaction: they are stored exactly where what they tell of is. */
+  recordIn(tx: Queryable, entries: readonly NewAuditEntry[]): Promise<void>;
   /** Newest first; a page may hold fewer than it could while there are more. */
   list(query: Partial<EntryFilter> & { customerId: string; limit: number }): Promise<AuditPage>;
   /** Writes what still waits; for the end of the process. */
@@ -60,12 +62,17 @@ export function createAuditService(deps: AuditDependencies): AuditService {
     },
   });
 
+  function toEntries(recorded: readonly NewAuditEntry[]): AuditEntry[] {
+    const at = now();
+    return recorded.map((entry) => ({ ...storable(entry), id: newId('aud'), at }));
+  }
+
   return {
     async record(recorded) {
-      const at = now();
-      await Promise.allSettled(
-        recorded.map((entry) => entries.add({ ...storable(entry), id: newId('aud'), at })),
-      );
+      await Promise.allSettled(toEntries(recorded).map((entry) => entries.add(entry)));
+    },
+    async recordIn(tx, recorded) {
+      if (recorded.length > 0) await insertEntries(tx, toEntries(recorded));
     },
     async list(query) {
       const { entries, lookedUntil } = await listEntries(database, {
