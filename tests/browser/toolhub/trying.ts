@@ -2,7 +2,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { CALL_LONGEST_MS } from '../../../services/toolhub/src/calls/call-times.ts';
-import { STILL_RUNNING } from '../../../services/toolhub/src/calls/failures.ts';
+import { STILL_RUNNING } from '../../../services/toolhub/src/calls/still-running.ts';
 import { signUp } from '../../../services/toolhub/test/accounts.ts';
 import { openPage } from '../chromium.ts';
 import type { Running } from './rig.ts';

@@ -18,7 +18,7 @@ export function NarrowPage(props: {
     <Center component="main" mih="100dvh" p="md">
       <Stack w="100%" maw={420} gap="lg">
         <Center>{props.brand}</Center>
-        <Paper className="ui-panel" p="xl" shadow="sm">
+        <Paper className="ui-panel ui-narrow" p="xl" shadow="sm">
           <Stack>
             <div>
               <Title order={1}>{props.title}</Title>

@@ -14,7 +14,7 @@ import { Alert, Anchor, Group, Stack, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { type FormEvent, useRef, useState } from 'react';
 import { CALL_LONGEST_MS } from '../../src/calls/call-times.ts';
-import { STILL_RUNNING } from '../../src/calls/failures.ts';
+import { STILL_RUNNING } from '../../src/calls/still-running.ts';
 import { client, refresh } from '../api/client.ts';
 import { platformTitle, useCredentials } from '../connections/platforms.ts';
 import { texts } from '../texts.ts';

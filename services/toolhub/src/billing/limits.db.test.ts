@@ -142,7 +142,9 @@ describe('limits by plan', () => {
     expect(await service.changePlan(id, { plan: 'free', spendCapCents: 49 })).toMatchObject({ plan: 'free' });
     expect(await changesByTime(id)).toHaveLength(150);
     expect(await service.changeLimit(id, null)).toMatchObject({ monthlyCalls: null });
-    expect(await service.changePlan(id, { plan: 'scale' }, { by: 'operator' })).toMatchObject({ plan: 'scale' });
+    expect(await service.changePlan(id, { plan: 'scale' }, { by: 'operator' })).toMatchObject({
+      plan: 'scale',
+    });
     rig.clock.now = new Date('2026-11-17T00:00:00Z');
     try {
       expect(await service.changePlan(id, { plan: 'starter' })).toMatchObject({ plan: 'starter' });

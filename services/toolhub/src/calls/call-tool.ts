@@ -27,7 +27,6 @@ import {
   notThatCall,
   OUTCOME_UNKNOWN,
   overLimit,
-  STILL_RUNNING,
   TOO_MANY_WAIT,
   tooFast,
 } from './failures.ts';
@@ -35,6 +34,7 @@ import type { ClaimedKey, Idempotency } from './idempotency.ts';
 import { keyedResult } from './keyed-result.ts';
 import { createPlatformCalls, type PlatformCallsDependencies } from './platform-call.ts';
 import { type Failure, failureResult, invalidArguments, successResult, type ToolResult } from './result.ts';
+import { STILL_RUNNING } from './still-running.ts';
 
 /*
  * The ladder of one tool call. A call that is stopped on one rung goes no further, and none reaches a platform.

@@ -11,8 +11,6 @@ export const KEY_TAKEN: ArgumentFault = {
 export const OUTCOME_UNKNOWN =
   'An earlier call with this idempotency_key was cut off, and whether it was carried out is not known. Nothing was ' +
   'sent now. Look at the platform, and use a new key to do it again.';
-export const STILL_RUNNING =
-  'An earlier call with this idempotency_key still runs. Nothing was sent now; ask again later.';
 export const FIRST_DID_NOTHING =
   'An earlier call with this idempotency_key has just ended without doing anything. Nothing was sent now; ask again.';
 export const MAYBE_DONE =
