@@ -35,7 +35,6 @@ const USAGE_DAYS = 400;
 
 /** Other times and additions than the service runs with, for tests. */
 export interface ToolsOptions {
-  leaseMs?: number;
   callTimeoutMs?: number;
   extension?: ServerExtension;
   /** Told of what is logged otherwise. */
@@ -65,17 +64,14 @@ export async function addTools(
 ): Promise<Tools> {
   const { app, config, database, rates, changes, metrics, audit, sealer, noticeMailer, newId, now } = base;
   const { platforms, accounts, emitEvent } = parts;
-  const { leaseMs, callTimeoutMs, extension } = options;
+  const { callTimeoutMs, extension } = options;
   const { publicUrl } = config.server;
   const { definitions, connectors, connections, credentials, internalAccounts, health } = platforms;
   const { access, routes, routesOn, resolveBearer } = accounts;
   const logError = (error: unknown, context?: object) =>
     app.log.error({ err: error, ...context }, 'a call failed');
   const onError = options.onError ?? logError;
-  const billing = createBillingService({
-    ...{ database, newId, now, emitEvent, onError, reckonMonth },
-    ...(leaseMs === undefined ? {} : { leaseMs }),
-  });
+  const billing = createBillingService({ database, newId, now, emitEvent, onError, reckonMonth });
   const ruleBook = createRuleBook({ database, changes, now });
   const tools = createToolsService({
     ...{ database, changes, connections, ruleBook, now },

@@ -43,7 +43,6 @@ export interface InstanceOptions {
   disconnected?: ReadonlySet<string>;
   ratePerSecond?: number;
   egressAllow?: readonly string[];
-  leaseMs?: number;
   callTimeoutMs?: number;
   /** What becomes of a token that the platform refused; it is over unless said otherwise. */
   openAfterRefusal?: () => Promise<OpenResult>;
@@ -55,7 +54,7 @@ export interface InstanceOptions {
 
 /** The part of the service that runs tools, as `app.ts` builds it, with accounts that need no sign-up. */
 export async function startInstance(options: InstanceOptions): Promise<Instance> {
-  const { leaseMs, callTimeoutMs, extension, anonymous } = options;
+  const { callTimeoutMs, extension, anonymous } = options;
   const failures: unknown[] = [];
   const onError = (error: unknown) => void failures.push(error);
   const port = await freePort();
@@ -113,7 +112,6 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
     },
     {
       onError,
-      ...(leaseMs === undefined ? {} : { leaseMs }),
       ...(callTimeoutMs === undefined ? {} : { callTimeoutMs }),
       ...(extension === undefined ? {} : { extension }),
     },
