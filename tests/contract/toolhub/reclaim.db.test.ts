@@ -168,10 +168,9 @@ test('[TH-3.9] [TH-7.16] who takes an address back is neither mailed nor charged
     ...{ method: 'PUT', cookie, body: { plan: 'scale', spend_cap_cents: 99_000 } },
   });
   const { database } = instance.database;
-  await database.query(`update customers set created_at = created_at - interval '3 months' where id = $1`, [
-    id,
-  ]);
-  await database.query(`update plan_changes set at = at - interval '3 months' where customer_id = $1`, [id]);
+  const longAgo = new Date(`${monthsAgo(3)}-10T00:00:00.000Z`);
+  await database.query('update customers set created_at = $2 where id = $1', [id, longAgo]);
+  await database.query('update plan_changes set at = $2 where customer_id = $1', [id, longAgo]);
   expect((await invoice(monthsAgo(1))).body).toMatchObject({ created: 1, failed: 0 });
   const waiting = await database.query(
     'select status, mail_state, total_cents from invoices where customer_id = $1',
