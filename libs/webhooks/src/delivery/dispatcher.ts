@@ -197,7 +197,10 @@ export function createDeliveryDispatcher(options: DeliveryDispatcherOptions): De
 
   const stats = () => ({ ...loop.stats, unrecorded: recorder.size });
 
-  const look = () => void poll().catch(onError);
+  let looked: Promise<unknown> = Promise.resolve();
+  const look = () => {
+    looked = Promise.all([looked, poll().catch(onError)]);
+  };
   const sweep = () => results.expire(now(), options.keepDeliveredMs);
 
   return {
@@ -224,6 +227,8 @@ export function createDeliveryDispatcher(options: DeliveryDispatcherOptions): De
 
     async stop() {
       await subscription?.stop();
+      // A look that a message asked for needs the database, which is closed next.
+      await looked;
       await Promise.all(stops.map((stop) => stop()));
       await loop.stop(options.drainMs ?? options.timeoutMs);
       await recorder.finish(UNWRITTEN_WAIT_MS);

@@ -110,6 +110,8 @@ class Exchange:
             raise
         finally:
             bell.cancel()
+            # Its thread ends with the try, and not some time after it.
+            bell.join()
 
     def _give_up(self) -> None:
         self._is_late = True
