@@ -4,8 +4,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { DRAIN_PATIENCE_MS } from '@libs/jobs';
 import { expect, test } from 'vitest';
-import { JOBS_PATIENCE_MS } from '../../services/payments/src/stopping.ts';
 import { CALL_LONGEST_MS } from '../../services/toolhub/src/calls/call-times.ts';
 import { memoryFlags, memorySettings } from '../../tools/memory.mjs';
 import { alertsByGroup } from './rules.ts';
@@ -109,7 +109,7 @@ test('units and the compose file give Payments the time that its jobs take when 
   ].map((found) => Number(found?.[1]));
   expect(new Set(seconds).size).toBe(1);
   // Leaving takes three seconds before it; those that are told to end, and closing, take some after it.
-  expect(seconds[0]).toBeGreaterThanOrEqual(JOBS_PATIENCE_MS / 1_000 + 13);
+  expect(seconds[0]).toBeGreaterThanOrEqual(DRAIN_PATIENCE_MS / 1_000 + 13);
 });
 
 test('images, units and the compose file name programs that are there and settings that are read', () => {

@@ -8,4 +8,4 @@ export { dailyAt, everyMinutes, monthlyAt } from './schedule.ts';
 export type { Job, NewJob } from './store.ts';
 export { completeJobs, enqueueJobs, enqueueWithin } from './store.ts';
 export type { CronEntry, Handler, Worker, WorkerOptions } from './worker.ts';
-export { startWorker } from './worker.ts';
+export { DRAIN_PATIENCE_MS, startWorker } from './worker.ts';

@@ -87,7 +87,11 @@ const LEASE_MS = 10_000;
 const BATCH_MAX = 100;
 const ATTEMPTS_MAX = 25;
 const ERROR_TEXT_MAX = 1_000;
-const DRAIN_TIMEOUT_MS = 20_000;
+/**
+ * So long jobs that are under way may go on when their process is stopped; then their signal tells them to end. What is left
+ * of the 30 seconds that a process has is for them to end, and for everything to be closed.
+ */
+export const DRAIN_PATIENCE_MS = 12_000;
 
 function defaultRetryDelayMs(attempt: number): number {
   return Math.min(250 * 2 ** (attempt - 1), 10 * 60_000);
@@ -110,7 +114,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   );
   wakeAll();
   return {
-    async drain(timeoutMs = DRAIN_TIMEOUT_MS) {
+    async drain(timeoutMs = DRAIN_PATIENCE_MS) {
       await subscription.stop();
       await Promise.all([...lanes.values()].map((lane) => lane.drain(timeoutMs)));
     },

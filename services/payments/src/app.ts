@@ -15,7 +15,6 @@ import type { Carrier } from './rails/rail.ts';
 import type { OpenRails } from './rails/service.ts';
 import { createRetention, type Sweep } from './retention/service.ts';
 import { createPaymentsRoutes } from './route-rules.ts';
-import { stopWork } from './stopping.ts';
 import { createDeliveryOffers } from './webhooks/offers.ts';
 
 /** Several names are worked on at once, and beside them requests are served. */
@@ -82,7 +81,8 @@ export async function createPayments(options: PaymentsAppDependencies): Promise<
     const stopping = worker;
     worker = undefined;
     if (stopping === undefined) return;
-    await stopWork(stopping, parts);
+    // Side by side: a job that takes long must not keep webhooks from ending what they send.
+    await Promise.all([stopping.drain(), ...parts.map(({ background }) => background?.stop())]);
   }
 
   return {

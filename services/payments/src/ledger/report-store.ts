@@ -73,8 +73,10 @@ export interface CheckRow {
   example: string | null;
 }
 
-/** Each check counts what is wrong; all of them see one moment, so run them in one transaction. */
-/** Each takes seconds where books are large; between two of them it ends where the signal says so. */
+/**
+ * Each check counts what is wrong; all of them see one moment, so run them in one transaction. Each takes seconds where books
+ * are large; between two of them it ends where the signal says so.
+ */
 export async function runChecks(tx: Queryable, tenantId: string, signal?: AbortSignal): Promise<CheckRow[]> {
   const rows: CheckRow[] = [];
   for (const [name, text] of CHECKS) {

@@ -200,40 +200,43 @@ describe('forced outcomes', () => {
     expect(await entriesOf(tenant, id)).toEqual({ debit: 'settled', credit: 'returned', refund: 'settled' });
   });
 
-  test.each<[string, [string, string] | null]>([
+  const settledMoments: [string, [string, string] | null][] = [
     ['before anything left', null],
     ['while the debit is under way', [MONDAY, '23:00']],
     ['while the credit waits', ['2083-03-04', '12:00']],
     ['while the credit is under way', ['2083-03-04', '23:00']],
-  ])('[P-5.12] what was settled %s, and is returned, is owed by its source', async (_name, moment) => {
-    const tenant = await newTenant();
-    const id = await pay(tenant);
-    if (moment) await house.moveClock(tenant, at(...moment));
-    await house.force(tenant, id, 'settle', null);
-    await house.force(tenant, id, 'return', 'R10');
-    expect(await statusOf(tenant, id)).toBe('pending > processing > completed > returned');
-    expect(await owedBy(tenant)).toEqual({ pm_alice: AMOUNT });
-    await house.moveClock(tenant, at('2083-03-16', '12:00'));
-    expect(await owedBy(tenant)).toEqual({ pm_alice: AMOUNT });
-    expect((await house.check(tenant)).ok).toBe(true);
-  });
+  ];
 
-  test.each<[string, [string, string] | null]>([
-    ['before anything left', null],
-    ['while the debit is under way', [MONDAY, '23:00']],
-    ['while the credit waits', ['2083-03-04', '12:00']],
-    ['while the credit is under way', ['2083-03-04', '23:00']],
-  ])('[P-5.12] what was settled %s, and is returned days later, is owed as well', async (_name, moment) => {
-    const tenant = await newTenant();
-    const id = await pay(tenant);
-    if (moment) await house.moveClock(tenant, at(...moment));
-    await house.force(tenant, id, 'settle', null);
-    await house.moveClock(tenant, at('2083-03-12', '12:00'));
-    await house.force(tenant, id, 'return', 'R10');
-    expect(await statusOf(tenant, id)).toBe('pending > processing > completed > returned');
-    expect(await owedBy(tenant)).toEqual({ pm_alice: AMOUNT });
-    expect((await house.check(tenant)).ok).toBe(true);
-  });
+  test.each(settledMoments)(
+    '[P-5.12] what was settled %s, and is returned, is owed by its source',
+    async (_name, moment) => {
+      const tenant = await newTenant();
+      const id = await pay(tenant);
+      if (moment) await house.moveClock(tenant, at(...moment));
+      await house.force(tenant, id, 'settle', null);
+      await house.force(tenant, id, 'return', 'R10');
+      expect(await statusOf(tenant, id)).toBe('pending > processing > completed > returned');
+      expect(await owedBy(tenant)).toEqual({ pm_alice: AMOUNT });
+      await house.moveClock(tenant, at('2083-03-16', '12:00'));
+      expect(await owedBy(tenant)).toEqual({ pm_alice: AMOUNT });
+      expect((await house.check(tenant)).ok).toBe(true);
+    },
+  );
+
+  test.each(settledMoments)(
+    '[P-5.12] what was settled %s, and is returned days later, is owed as well',
+    async (_name, moment) => {
+      const tenant = await newTenant();
+      const id = await pay(tenant);
+      if (moment) await house.moveClock(tenant, at(...moment));
+      await house.force(tenant, id, 'settle', null);
+      await house.moveClock(tenant, at('2083-03-12', '12:00'));
+      await house.force(tenant, id, 'return', 'R10');
+      expect(await statusOf(tenant, id)).toBe('pending > processing > completed > returned');
+      expect(await owedBy(tenant)).toEqual({ pm_alice: AMOUNT });
+      expect((await house.check(tenant)).ok).toBe(true);
+    },
+  );
 
   test('a return of what is paid comes from the bank of the source: its books and ours agree, and it is owed', async () => {
     const tenant = await newTenant();
