@@ -299,6 +299,36 @@ describe('accepting', () => {
     expect(await balanceOf(source)).toMatchObject({ posted: 1_000, held: 1_000 });
   });
 
+  test('[P-4.28] a payment is not refused for one beside it that was not written after all', async () => {
+    const source = await openFunded(1_000);
+    const gone = await openFunded(1);
+    const fresh = (await createProcess(database)).payments.payments;
+    const from = (key: string, destinationId: string, amount: number) =>
+      fresh.create(request(key, { sourceId: source, destinationId, amount }));
+    // So that nothing has to be read for the next ones.
+    await Promise.all([from('to one that stays', 'pm_bob', 1), from('to one that goes', gone, 1)]);
+    const [held, goOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const holding = database.transaction(async (tx) => {
+      await lockForChange(tx, [{ tenantId: tenant.id, paymentMethodId: source }]);
+      held.resolve();
+      await goOn.promise;
+    });
+    await held.promise;
+    // The first leaves alone, and those that come meanwhile make the next batch.
+    const accepting = Promise.allSettled([
+      fresh.create(request('ahead of the two')),
+      from('first of the two', gone, 600),
+      from('second of the two', 'pm_bob', 600),
+    ]);
+    await expect.poll(() => somebodyWaits(database), { timeout: 10_000 }).toBe(true);
+    await database.query('update payment_methods set deleted_at = now() where id = $1', [gone]);
+    goOn.resolve();
+    await holding;
+    const [, first, second] = await accepting;
+    expect(first).toMatchObject({ status: 'rejected', reason: { code: 'payment_method_not_found' } });
+    expect(second).toMatchObject({ status: 'fulfilled', value: { status: 202 } });
+  });
+
   test('[P-4.32] a refund that the balance does not cover takes nothing from what is left to refund beside it', async () => {
     const balance = await openFunded(1);
     let id = '';

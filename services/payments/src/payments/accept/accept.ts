@@ -247,6 +247,7 @@ async function answer(
     errorOf.set(index, errors.idempotency_key_in_use({ retryAfterSeconds: 1 }));
   }
   if (errorOf.size === 0) return;
+  const lost = new Set(written.lost);
   const stored = await findStored(
     deps,
     [...errorOf.keys()].map((index) => requests[index] as AcceptRequest),
@@ -256,7 +257,8 @@ async function answer(
     // What the key stood for before a reset of the sandbox went with it.
     const before = error instanceof TenantMoved ? undefined : stored.get(keyOf(request));
     if (before) outcomes[index] = tryReplay(request, before);
-    else if (!refused.has(index) || !outdated.has(request.tenant.id)) outcomes[index] = { ok: false, error };
+    // Nothing of an outdated tenant was written: what a balance did not cover beside the others it may cover now.
+    else if (lost.has(index) || !outdated.has(request.tenant.id)) outcomes[index] = { ok: false, error };
   }
 }
 
