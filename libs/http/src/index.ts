@@ -21,6 +21,7 @@ export type { OpenApiOptions, WebhookDescription } from './openapi/document.ts';
 export type { OpenApiDocument, Parameter } from './openapi/schema.ts';
 export { type PagesOptions, registerPages } from './pages/pages.ts';
 export {
+  badCursor,
   type CursorCodec,
   cursorCodec,
   listPage,
@@ -50,7 +51,7 @@ export {
   type Decisions,
   type Gatekeeper,
   type Idempotency,
-  type RouteAnswer,
+  type KeyedWork,
   type RouteRules,
   type Routes,
 } from './routes.ts';

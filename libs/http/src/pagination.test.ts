@@ -82,7 +82,12 @@ describe('pages', () => {
     expect((await app.inject('/numbers?cursor=zzz')).json()).toMatchObject({
       code: 'invalid_query',
       status: 400,
+      errors: [{ parameter: 'cursor', code: 'invalid_cursor' }],
     });
+    const { errors } = (await app.inject('/numbers?cursor=zzz&limit=0&bogus=1')).json();
+    expect(errors.map(({ parameter }: { parameter: string }) => parameter).toSorted()).toEqual([
+      ...['bogus', 'cursor', 'limit'],
+    ]);
     await app.close();
   });
 

@@ -1,6 +1,7 @@
 import { type AppError, baseErrors } from '@libs/runtime';
 import Type, { type Static, type TProperties, type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
+import Format from 'typebox/format';
 import { defineFormats } from './input/formats.ts';
 
 defineFormats();
@@ -9,6 +10,10 @@ export const PAGE_LIMIT_DEFAULT = 20;
 export const PAGE_LIMIT_MAX = 100;
 /** The longest id in the longest letters, as a cursor writes it, and room for what stands beside it. */
 const CURSOR_LENGTH_MAX = 2_048;
+const CURSOR_MISMATCH = { code: 'invalid_cursor', detail: 'Must be the next_cursor of an earlier answer.' };
+/** What no list can have made is refused with all else that is wrong with a query; what another list made, by the list. */
+const CURSOR_FORMAT = 'cursor';
+Format.Set(CURSOR_FORMAT, (text) => parse(text) !== undefined);
 
 const limit = Type.Integer({
   minimum: 1,
@@ -20,6 +25,9 @@ const cursor = Type.Optional(
   Type.String({
     minLength: 1,
     maxLength: CURSOR_LENGTH_MAX,
+    format: CURSOR_FORMAT,
+    'x-mismatch': CURSOR_MISMATCH.detail,
+    'x-mismatch-code': CURSOR_MISMATCH.code,
     description: '`next_cursor` of the page before.',
   }),
 );
@@ -77,25 +85,19 @@ export function cursorCodec<const Schema extends TSchema>(schema: Schema): Curso
   };
 }
 
+/** Undefined where it is no text of ours. */
 function parse(text: string): unknown {
-  if (text.length > CURSOR_LENGTH_MAX || !/^[A-Za-z0-9_-]+$/.test(text)) throw badCursor();
+  if (text.length > CURSOR_LENGTH_MAX || !/^[A-Za-z0-9_-]+$/.test(text)) return undefined;
   try {
     return JSON.parse(Buffer.from(text, 'base64url').toString('utf8'));
   } catch {
-    throw badCursor();
+    return undefined;
   }
 }
 
-function badCursor(): AppError {
-  return baseErrors.invalid_query({
-    errors: [
-      {
-        parameter: 'cursor',
-        code: 'invalid_cursor',
-        detail: 'Must be the next_cursor of an earlier answer.',
-      },
-    ],
-  });
+/** 400 `invalid_query` that names `cursor`. */
+export function badCursor(): AppError {
+  return baseErrors.invalid_query({ errors: [{ parameter: 'cursor', ...CURSOR_MISMATCH }] });
 }
 
 /** A tuple is taken as one, and not as an array of any length. */

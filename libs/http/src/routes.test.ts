@@ -60,7 +60,7 @@ function rules(): RouteRules<Access, Rate, Tx> {
           }
         : null,
     audit: (request, call) => void lines.push({ ...call, caller: callers.get(request) }),
-    once: async (request, reply, work) => {
+    once: async (request, reply, { work }) => {
       const key = request.headers['idempotency-key'];
       const { status, body } = await work({ id: key === undefined ? 0 : 1 });
       return reply.code(status).send(body);

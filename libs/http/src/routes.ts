@@ -29,6 +29,9 @@ export type Idempotency = 'safe' | 'natural' | 'keyed' | 'keyed_by_handler' | 'r
 /** What a keyed handler answers with; the body becomes JSON once, and a repeat gets the same bytes. */
 export type RouteAnswer = { status: number; body: unknown };
 
+/** `before` is what must not be waited for within the transaction, or counts tries: it lets the work be done, or throws. */
+export type KeyedWork<Tx> = { before: (() => Promise<void>) | null; work: (tx: Tx) => Promise<RouteAnswer> };
+
 /** How one service understands the decisions of its routes: each is done in one place. */
 export type RouteRules<Access extends string, Rate extends string, Tx> = {
   /** Who calls: finds the caller, and refuses strangers (401). Null where nobody asks. */
@@ -39,12 +42,8 @@ export type RouteRules<Access extends string, Rate extends string, Tx> = {
   permit(need: Access): Gatekeeper | null;
   /** Writes one line of the audit log; the answer leaves when it has resolved. Must not reject. */
   audit(request: FastifyRequest, call: AuditedCall): Promise<void> | void;
-  /** Does the work once per key and answers; where no key was sent, simply does it. */
-  once(
-    request: FastifyRequest,
-    reply: FastifyReply,
-    work: (tx: Tx) => Promise<RouteAnswer>,
-  ): Promise<unknown>;
+  /** Does the work once per key and answers; where no key was sent, simply does it. A repeat is not asked `before`. */
+  once(request: FastifyRequest, reply: FastifyReply, keyed: KeyedWork<Tx>): Promise<unknown>;
   /** Whether routes that read no body refuse the fields of one; otherwise they pass over it. */
   refusesUnreadFields?: boolean;
   /** The reference's view of `access`: the security schemes that let a caller in. */
@@ -104,10 +103,13 @@ type KeyedHandler<Schema extends FastifySchema, Tx> = (
   tx: Tx,
 ) => Promise<RouteAnswer>;
 
+type KeyedCheck<Schema extends FastifySchema> = (request: Parameters<Handler<Schema>>[0]) => Promise<void>;
+
 export type DeclareRoute<Access extends string, Rate extends string, Tx, Code extends string = string> = {
   <const Schema extends FastifySchema>(
     path: string,
-    options: Options<Schema> & Decisions<Access, Rate, Code> & { idempotency: 'keyed' },
+    options: Options<Schema> &
+      Decisions<Access, Rate, Code> & { idempotency: 'keyed'; before?: KeyedCheck<Schema> },
     handler: KeyedHandler<Schema, Tx>,
   ): void;
   <const Schema extends FastifySchema>(
@@ -148,10 +150,11 @@ export function createRoutes<Access extends string, Rate extends string, Tx = ne
     (method: HTTPMethods) =>
     (
       path: string,
-      options: Options<FastifySchema> & Decisions<Access, Rate> & { idempotency: Idempotency },
+      options: Options<FastifySchema> &
+        Decisions<Access, Rate> & { idempotency: Idempotency; before?: KeyedCheck<FastifySchema> },
       handler: (request: never, second: never) => unknown,
     ): void => {
-      const { access, rate, audit, idempotency, codes = [], ...fastifyOptions } = options;
+      const { access, rate, audit, idempotency, codes = [], before, ...fastifyOptions } = options;
       const decided = { access, rate, idempotency };
       const described = { ...decided, method: String(method) };
       const gates = [rules.identify(access), rules.rate(rate), rules.permit(access)].filter(
@@ -178,7 +181,7 @@ export function createRoutes<Access extends string, Rate extends string, Tx = ne
           : {}),
         ...(audit === 'none' ? {} : { onSend: auditHook(audit, rules.audit) }),
         handler: (idempotency === 'keyed'
-          ? keyedHandler(rules, handler as unknown as KeyedHandler<FastifySchema, Tx>)
+          ? keyedHandler(rules, handler as unknown as KeyedHandler<FastifySchema, Tx>, before)
           : handler) as Handler<FastifySchema>,
       });
     };
@@ -199,9 +202,13 @@ function readsNoBody(method: HTTPMethods, schema: FastifySchema | undefined): bo
 function keyedHandler<Tx>(
   rules: Pick<RouteRules<string, string, Tx>, 'once'>,
   handler: KeyedHandler<FastifySchema, Tx>,
+  before: KeyedCheck<FastifySchema> | undefined,
 ): Handler<FastifySchema> {
   return (async (request: FastifyRequest, reply: FastifyReply) =>
-    rules.once(request, reply, (tx) => handler(request as never, tx))) as Handler<FastifySchema>;
+    rules.once(request, reply, {
+      before: before === undefined ? null : () => before(request as never),
+      work: (tx) => handler(request as never, tx),
+    })) as Handler<FastifySchema>;
 }
 
 /** One hook for all gates. Where none answers with a promise, no turn of the event loop is spent. */

@@ -41,6 +41,18 @@ test('[P-3.1] keys have their prefix and 256 bits, and only their hash is stored
   expect(listed.text).not.toContain(organisation.live);
 });
 
+test("[P-2.5] the operator's list of keys comes page by page, and refuses what it does not know", async () => {
+  const { id } = await harness.organisation();
+  const read = (query: string) =>
+    harness.call('GET', `/v1/admin/organisations/${id}/keys${query}`, { key: ADMIN_TOKEN });
+  const all = (await read('')).body.data;
+  const first = (await read('?limit=1')).body;
+  expect(first.data).toEqual(all.slice(0, 1));
+  const second = (await read(`?limit=1&cursor=${first.next_cursor}`)).body;
+  expect(second).toMatchObject({ data: all.slice(1), next_cursor: null });
+  for (const query of ['?limit=0', '?cursor=x', '?bogus=1']) expect((await read(query)).status).toBe(400);
+});
+
 test('[P-3.2] [P-2.11] the key decides organisation and mode, and nothing is seen across them', async () => {
   const [one, two] = [await harness.organisation(), await harness.organisation()];
   const body = { type: 'balance' };

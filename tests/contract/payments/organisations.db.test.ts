@@ -38,6 +38,17 @@ async function join(role: string): Promise<Person> {
 }
 
 describe('invitations', () => {
+  test('[P-10.3] one that is repeated with its key is answered as at first, however often', async () => {
+    const body = { email: 'repeated@example.com', role: 'viewer' };
+    const headers = { 'idempotency-key': 'one invitation' };
+    const first = await owner.call('POST', '/v1/invitations', body, { headers });
+    expect(first.status).toBe(201);
+    for (let repeat = 0; repeat < 6; repeat += 1) {
+      const again = await owner.call('POST', '/v1/invitations', body, { headers });
+      expect([again.status, again.text]).toEqual([201, first.text]);
+    }
+  });
+
   test('[P-3.27] nobody joins more organisations than a session can show', async () => {
     const member = await signUp(harness);
     await harness.database.query(

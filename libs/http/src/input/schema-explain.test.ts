@@ -129,6 +129,14 @@ describe('explain', () => {
       ],
     ],
     ['an unknown tag', { integer: 1, tagged: { type: 'gold', bank: {} } }, [['/tagged/type', 'not_allowed']]],
+    [
+      'an unknown tag, and what no branch has',
+      { integer: 1, tagged: { type: 'gold', bank: {}, weight: 1 } },
+      [
+        ['/tagged/type', 'not_allowed'],
+        ['/tagged/weight', 'unknown_field'],
+      ],
+    ],
     ['no tag', { integer: 1, tagged: {} }, [['/tagged/type', 'required']]],
     ['not even an object', { integer: 1, tagged: 7 }, [['/tagged', 'wrong_type']]],
     [

@@ -30,6 +30,8 @@ export type JsonSchema = {
   pattern?: string | RegExp;
   /** What is said of a value that has not the pattern or format, whose own text says nothing to people. */
   'x-mismatch'?: string;
+  /** The code of such a value, where a plain `invalid_format` says too little. */
+  'x-mismatch-code'?: string;
   format?: string;
   minimum?: number;
   maximum?: number;
@@ -123,6 +125,7 @@ function walkUnion(
             place,
           ),
         );
+      errors.push(...sharedErrors(sameType, value, pointer).filter((error) => error.pointer !== place));
       return;
     }
     sameType.splice(0, sameType.length, ...tagged);
@@ -134,6 +137,18 @@ function walkUnion(
     if (best === undefined || found.length < best.length) best = found;
   }
   errors.push(...(best ?? []));
+}
+
+/** What is wrong whichever of the branches was meant. */
+function sharedErrors(branches: readonly JsonSchema[], value: unknown, pointer: string): SchemaError[] {
+  const [first = [], ...others] = branches.map((branch) => {
+    const found: SchemaError[] = [];
+    walk(branch, value, pointer, found);
+    return found;
+  });
+  return first.filter(({ pointer: place, code }) =>
+    others.every((found) => found.some((error) => error.pointer === place && error.code === code)),
+  );
 }
 
 /** The property whose constant tells the branches of a union apart. */
@@ -154,9 +169,9 @@ function walkString(schema: JsonSchema, value: string, pointer: string, errors: 
   } else if (schema.maxLength !== undefined && length > schema.maxLength) {
     errors.push({ pointer, code: 'too_long', detail: `Must have at most ${schema.maxLength} characters.` });
   } else if (schema.pattern !== undefined && !new RegExp(schema.pattern, 'u').test(value)) {
-    errors.push({ pointer, code: 'invalid_format', detail: mismatch(schema) });
+    errors.push({ pointer, code: schema['x-mismatch-code'] ?? 'invalid_format', detail: mismatch(schema) });
   } else if (schema.format !== undefined && Format.Has(schema.format) && !Format.Test(schema.format, value)) {
-    errors.push({ pointer, code: 'invalid_format', detail: mismatch(schema) });
+    errors.push({ pointer, code: schema['x-mismatch-code'] ?? 'invalid_format', detail: mismatch(schema) });
   }
 }
 

@@ -1,20 +1,15 @@
 import type { Transaction } from '@libs/db';
+import type { KeyedWork } from '@libs/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { sendJsonText } from '../api-schema.ts';
 import { idempotencyKeyOf } from './key.ts';
 import type { Idempotency, IdempotentRequest } from './service.ts';
 
-/** What a route answers with; the body becomes JSON once. */
-export interface RouteAnswer {
-  status: number;
-  body: unknown;
-}
-
 /** Answers a POST that honours `Idempotency-Key` where it is sent. */
 export type ReplyOnce = (
   request: FastifyRequest,
   reply: FastifyReply,
-  work: (tx: Transaction) => Promise<RouteAnswer>,
+  keyed: KeyedWork<Transaction>,
 ) => Promise<FastifyReply>;
 
 /** The tenant id of what belongs to the operator and to no organisation. */
@@ -32,7 +27,7 @@ function ownerOf({
 }
 
 export function createReplyOnce(idempotency: Idempotency): ReplyOnce {
-  return async (request, reply, work) => {
+  return async (request, reply, { before, work }) => {
     const [path = ''] = request.url.split('?', 1);
     const answer = await idempotency.once(
       {
@@ -40,6 +35,7 @@ export function createReplyOnce(idempotency: Idempotency): ReplyOnce {
         path,
         key: idempotencyKeyOf(request) ?? null,
         body: request.body,
+        before,
       },
       async (tx) => {
         const { status, body } = await work(tx);

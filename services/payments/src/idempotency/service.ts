@@ -22,6 +22,8 @@ export interface IdempotentRequest {
   /** Null where the caller sent none: then the work is simply done. */
   readonly key: string | null;
   readonly body: unknown;
+  /** Lets the work be done or throws, outside of its transaction; whoever is answered as before is not asked. */
+  readonly before: (() => Promise<void>) | null;
 }
 
 export interface Idempotency {
@@ -63,13 +65,17 @@ export function createIdempotency({ databases, sealer, now }: IdempotencyDepende
 
   return {
     async once(request, work) {
-      const { tenantId, path, key } = request;
+      const { tenantId, path, key, before } = request;
       const database = databases[request.mode];
-      if (key === null) return { ...(await database.transaction(work)), replayed: false };
+      if (key === null) {
+        await before?.();
+        return { ...(await database.transaction(work)), replayed: false };
+      }
       const place = { tenantId, path, key };
       const fingerprint = fingerprintOf(request.body);
-      return inTurn(place, () =>
-        database.transaction(async (tx) => {
+      return inTurn(place, async () => {
+        if (before !== null && (await findResponse(database, place)) === undefined) await before();
+        return database.transaction(async (tx) => {
           await lockPlace(tx, place);
           const stored = await findResponse(tx, place);
           if (stored !== undefined) {
@@ -87,8 +93,8 @@ export function createIdempotency({ databases, sealer, now }: IdempotencyDepende
             createdAt: now(),
           });
           return { ...answer, replayed: false };
-        }),
-      );
+        });
+      });
     },
 
     sweep: (limit) =>

@@ -1,6 +1,6 @@
-import { noteAudit, objectListSchema } from '@libs/http';
+import { listQuery, noteAudit, objectListPage, objectListSchema } from '@libs/http';
 import Type from 'typebox';
-import { closed, ModeSchema, Timestamp } from '../api-schema.ts';
+import { closed, idCursor, ModeSchema, Timestamp } from '../api-schema.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
 import {
   KeyName,
@@ -15,6 +15,8 @@ import {
   RollBody,
 } from './schemas.ts';
 import type { KeyService, NewOrganisation } from './service.ts';
+
+const cursor = idCursor('key');
 
 const createdOrganisation = Type.Object(
   {
@@ -97,16 +99,19 @@ function registerOrganisationRoutes(routes: PaymentsRoutes, { keys }: AdminRoute
         operationId: 'admin.list_keys',
         ...shared,
         summary: 'List the keys of an organisation',
-        description: 'Revoked and expired ones too; never the keys themselves.',
+        description: 'Of both modes, newest first; revoked and expired ones too, never the keys themselves.',
         params: OrganisationParams,
+        querystring: listQuery(),
         response: { 200: objectListSchema(KeySchema) },
       },
     },
-    async (request) => ({
-      object: 'list' as const,
-      data: (await keys.listKeys(request.params.id)).map(keyToApi),
-      next_cursor: null,
-    }),
+    ({ params, query }) =>
+      objectListPage(query, {
+        cursor,
+        read: ({ from, limit }) => keys.listKeys(params.id, { before: from?.[0] ?? null, limit }),
+        positionOf: ({ id }) => [id],
+        show: keyToApi,
+      }),
   );
 }
 

@@ -26,14 +26,12 @@ import {
   insertKey,
   insertOrganisation,
   listKeys,
-  listKeysOf,
   lockKey,
   organisationExists,
   raiseTestEpoch,
 } from './store.ts';
 
 const HINT_CHARACTERS = 4;
-const KEYS_LISTED_MAX = 1_000;
 const LOADS_MAX = 1_000;
 /** Of an organisation in one mode. */
 const WORKING_KEYS_MAX = 1_000;
@@ -94,7 +92,7 @@ export interface KeyService {
   revokeKey(id: string, owner?: KeyOwner): Promise<KeyOwner>;
   /** Every key of an organisation in these modes. */
   revokeAll(tx: Queryable, organisationId: string, modes: readonly Mode[]): Promise<void>;
-  listKeys(organisationId: string): Promise<ApiKey[]>;
+  listKeys(organisationId: string, page: { before: string | null; limit: number }): Promise<ApiKey[]>;
   /** Newest first; `before` is the id of the last one that was shown. */
   listKeysOf(owner: KeyOwner, page: { before: string | null; limit: number }): Promise<ApiKey[]>;
   /**
@@ -207,12 +205,12 @@ export function createKeyService(options: KeyServiceDependencies): KeyService {
       }
     },
 
-    async listKeys(organisationId) {
+    async listKeys(organisationId, page) {
       if (!(await organisationExists(database, organisationId))) throw noOrganisation();
-      return listKeys(database, organisationId, KEYS_LISTED_MAX);
+      return listKeys(database, { organisationId, mode: null, ...page });
     },
 
-    listKeysOf: (owner, page) => listKeysOf(database, { ...owner, ...page }),
+    listKeysOf: (owner, page) => listKeys(database, { ...owner, ...page }),
 
     async holdTenant(tx, tenant) {
       if (tenant.mode === 'live') return tenant;

@@ -128,23 +128,18 @@ export async function holdKey(tx: Queryable, id: string, now: Date): Promise<boo
   return rowCount === 1;
 }
 
-/** Newest first. */
-export async function listKeys(db: Queryable, organisationId: string, limit: number): Promise<ApiKey[]> {
-  const { rows } = await db.query<KeyRow>(
-    `select ${COLUMNS} from api_keys where organisation_id = $1 order by id desc limit $2`,
-    [organisationId, limit],
-  );
-  return rows.map(fromRow);
-}
-
-/** Of one mode, newest first; `before` is the id of the last one that was shown. */
-export async function listKeysOf(
+/** Of one mode or both, newest first; `before` is the id of the last one that was shown. */
+export async function listKeys(
   db: Queryable,
-  query: Pick<ApiKey, 'organisationId' | 'mode'> & { before: string | null; limit: number },
+  query: Pick<ApiKey, 'organisationId'> & {
+    mode: ApiKey['mode'] | null;
+    before: string | null;
+    limit: number;
+  },
 ): Promise<ApiKey[]> {
   const { rows } = await db.query<KeyRow>(
-    `select ${COLUMNS} from api_keys
-     where organisation_id = $1 and mode = $2 and ($3::text is null or id < $3) order by id desc limit $4`,
+    `select ${COLUMNS} from api_keys where organisation_id = $1 and ($2::text is null or mode = $2)
+       and ($3::text is null or id < $3) order by id desc limit $4`,
     [query.organisationId, query.mode, query.before, query.limit],
   );
   return rows.map(fromRow);

@@ -177,7 +177,7 @@ function registerInvitations(
       idempotency: 'keyed',
       codes: ['email_not_verified', 'already_member', 'limit_reached'],
       // Before the transaction: the limit may ask the database on a connection of its own.
-      preHandler: async (request) => {
+      before: async (request) => {
         if (!personOf(request).emailVerified) throw errors.email_not_verified();
         await requireRoom(request.caller.tenant.organisationId, request.body.email);
       },

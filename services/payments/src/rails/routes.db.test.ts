@@ -56,6 +56,11 @@ describe('GET /v1/payments/:id/messages', () => {
       authorization: 'Bearer org_routes',
     });
     expect(second.body).toEqual({ object: 'list', data: body.data.slice(2), next_cursor: null });
+    const another = await house.pay(tenant);
+    const foreign = await get(`/v1/payments/${another}/messages?cursor=${first.body.next_cursor}`, {
+      authorization: 'Bearer org_routes',
+    });
+    expect(foreign).toMatchObject({ status: 400, body: { errors: [{ parameter: 'cursor' }] } });
   });
 
   test("another organisation's payment and no payment at all look the same", async () => {

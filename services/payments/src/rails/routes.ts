@@ -1,4 +1,4 @@
-import { listQuery, objectListPage, objectListSchema } from '@libs/http';
+import { badCursor, listQuery, objectListPage, objectListSchema } from '@libs/http';
 import Type from 'typebox';
 import { idCursor, idParams, oneOfStrings, RailSchema, Timestamp } from '../api-schema.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
@@ -74,7 +74,10 @@ export function registerRailRoutes(
         cursor,
         async read({ from }) {
           const all = await messages.list(caller.tenant, params.id);
-          return from === undefined ? all : all.slice(all.findIndex(({ id }) => id === from[0]) + 1);
+          if (from === undefined) return all;
+          const last = all.findIndex(({ id }) => id === from[0]);
+          if (last === -1) throw badCursor();
+          return all.slice(last + 1);
         },
         positionOf: ({ id }) => [id],
         show: toApi,

@@ -66,7 +66,7 @@ function registerEndpointRoutes(routes: PaymentsRoutes, { webhooks, gates }: Web
         response: { 201: EndpointWithSecret },
       },
       // Names are looked up before there is a transaction to wait for them.
-      preHandler: ({ body }) => webhooks.checkUrl((body as { url: string }).url),
+      before: ({ body }) => webhooks.checkUrl(body.url),
     },
     async (request, tx) => {
       const tenant = await gates.holdCallerAndTenant(request, tx);
