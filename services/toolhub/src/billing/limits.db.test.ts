@@ -73,6 +73,20 @@ describe('thresholds', () => {
     expect((await told(id)).length).toBeLessThanOrEqual(20);
   });
 
+  test('[TH-7.6] calls of the month before tell nothing: they are not measured against the limit of now', async () => {
+    const id = await rig.newCustomer(100);
+    const service = rig.newService();
+    rig.clock.now = new Date('2026-10-31T23:59:59Z');
+    const late = await Promise.all(Array.from({ length: 10 }, () => service.meter.checkLimit(id)));
+    rig.clock.now = MIDMONTH;
+    await service.changeLimit(id, 10);
+    await Promise.all(late.map((check) => rig.settle(service, check, true)));
+    // What is being told of is waited for.
+    await service.close();
+    expect(await rig.counter(id)).toMatchObject({ kept: 10 });
+    expect(await told(id)).toEqual([]);
+  });
+
   test('[TH-7.15] an admin’s limit never lifts the spend cap: the lower of both holds', async () => {
     const id = await rig.newCustomer(1_000_000);
     const service = rig.newService();

@@ -103,8 +103,10 @@ export function createBillingService(deps: BillingDependencies): BillingService 
   }
 
   function onCounted(counters: readonly CounterState[]): void {
+    const month = monthOf(now());
     for (const counter of counters) {
-      if (dueThresholds(counter).length === 0) continue;
+      // Calls of the month before that end now would be measured against the plan of this one.
+      if (counter.month !== month || dueThresholds(counter).length === 0) continue;
       const told = tell(counter)
         .catch(deps.onError)
         .finally(() => telling.delete(told));
