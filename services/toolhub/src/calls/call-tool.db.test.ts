@@ -123,6 +123,21 @@ describe('a call that succeeds', () => {
   });
 });
 
+describe('a tool that the session does not have', () => {
+  test.each(['modern', 'legacy'] as const)(
+    '[TH-12.1] one that was switched off stands in the audit log, a name that no tool has does not (%s)',
+    async (era) => {
+      const id = await newCustomer();
+      await hub.tools.switchTool(id, { name: 'alpha_get_note', enabled: false });
+      for (const name of ['alpha_get_note', 'alpha_nothing']) {
+        const { body } = await callTool(hub.url, id, name, { number: 1 }, { era });
+        expect(body.error).toMatchObject({ code: -32602, message: expect.stringContaining(name) });
+      }
+      expect(await auditOf(id)).toEqual(['alpha_get_note refused']);
+    },
+  );
+});
+
 describe('accounts_check_health', () => {
   test('shares one look at the platforms for ten minutes, however many ask', async () => {
     const id = await newCustomer();

@@ -15,7 +15,7 @@ import {
   takesIdempotencyKey,
 } from '../tools/tool.ts';
 import { type CallRequest, principalOf } from './call.ts';
-import type { CallMetrics } from './call-metrics.ts';
+import type { CallMetrics, Gate } from './call-metrics.ts';
 import { CALL_TIMEOUT_MS } from './call-times.ts';
 import { withDeadline } from './deadline.ts';
 import {
@@ -86,24 +86,31 @@ export function createCallTool(deps: CallToolDependencies): CallTool {
 
   async function admitCall(request: CallRequest): Promise<Admission> {
     const { session, name, list } = request;
+    const tool = deps.findTool(name);
+    // Strangers choose such names: neither the log nor the rate is for them.
+    if (tool === undefined) return { kind: 'unknown_tool' };
     if (session.kind === 'customer') {
       const verdict = await deps.callRate.take(session.customerId);
       if (!verdict.allowed) {
-        const result = failureResult(tooFast(verdict.retryAfterSeconds));
-        deps.metrics.refused('rate');
-        await record(request, 'refused');
-        return { kind: 'refused', result };
+        await noteRefused(request, 'rate');
+        return { kind: 'refused', result: failureResult(tooFast(verdict.retryAfterSeconds)) };
       }
     }
-    const tool = list.has(name) ? deps.findTool(name) : undefined;
-    if (tool === undefined) return { kind: 'unknown_tool' };
+    if (!list.has(name)) {
+      await noteRefused(request, 'scope');
+      return { kind: 'unknown_tool' };
+    }
     const scope = missingScope(session.scopes, tool);
     if (scope !== undefined) {
-      deps.metrics.refused('scope');
-      await record(request, 'refused');
+      await noteRefused(request, 'scope');
       return { kind: 'insufficient_scope', scope };
     }
     return { kind: 'admitted', tool };
+  }
+
+  function noteRefused(request: CallRequest, gate: Gate): Promise<void> {
+    deps.metrics.refused(gate);
+    return record(request, 'refused');
   }
 
   async function runCall(request: CallRequest, tool: CatalogueTool): Promise<ToolResult> {

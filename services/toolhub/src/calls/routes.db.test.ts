@@ -82,6 +82,11 @@ test('arguments that do not fit, unknown and switched-off tools reach no platfor
   );
   await api('PUT', '/api/tools/alpha_get_note', { enabled: true });
   expect(alpha.log.calls).toHaveLength(sent);
+  const { rows } = await db.database.query(
+    `select target, outcome from audit_entries where action = 'tool.call' and outcome = 'refused' order by id`,
+  );
+  const refused = { target: 'alpha_get_note', outcome: 'refused' };
+  expect(rows, 'for its arguments, and since it was off').toEqual([refused, refused]);
 });
 
 test('only a person tries tools there: a token has /mcp', async () => {

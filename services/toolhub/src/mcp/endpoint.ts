@@ -141,9 +141,7 @@ export function createEndpoint(deps: EndpointDependencies): Endpoint {
     const called = afterAddress(message, meant);
     return tracked(visit, 'legacy', async (signal) => {
       const call = toCall(visit, called, signal);
-      const admission = visit.list.has(called.name)
-        ? await callTool.admitCall(call)
-        : ({ kind: 'unknown_tool' } as const);
+      const admission = await callTool.admitCall(call);
       if (admission.kind === 'insufficient_scope') throw access.insufficientScope(admission.scope);
       return serve(visit, { call, admission, message, list: visit.list });
     });
