@@ -3,8 +3,8 @@ import { contactName, payloadKey, readPayload } from './payload.ts';
 
 const receivedAt = new Date('2026-10-05T10:00:00Z');
 const readBody = (body: string) => readPayload(Buffer.from(body), receivedAt);
-const read = (payload: unknown) => {
-  const { items, faults } = readBody(JSON.stringify(payload));
+const read = async (payload: unknown) => {
+  const { items, faults } = await readBody(JSON.stringify(payload));
   expect(faults).toEqual([]);
   return items;
 };
@@ -13,10 +13,10 @@ const metadata = { display_phone_number: '15550001', phone_number_id: '106' };
 const message = { from: '4915', id: 'wamid.A', timestamp: '1791200000', type: 'text', text: { body: 'Hi' } };
 
 describe('what a delivery holds', () => {
-  test('messages with the contact that sent them, and statuses, in order', () => {
+  test('messages with the contact that sent them, and statuses, in order', async () => {
     const contact = { profile: { name: 'Ada' }, wa_id: '4915' };
     const status = { id: 'wamid.B', status: 'read', timestamp: '1791200001', recipient_id: '4916' };
-    const items = read(
+    const items = await read(
       change({ metadata, contacts: [{ wa_id: '1' }, contact], messages: [message], statuses: [status] }),
     );
     expect(items).toEqual([
@@ -39,9 +39,9 @@ describe('what a delivery holds', () => {
     expect(items.map(payloadKey)).toEqual(['wamid.A', 'wamid.B read']);
   });
 
-  test('several numbers in one delivery; a message without a contact or a timestamp', () => {
+  test('several numbers in one delivery; a message without a contact or a timestamp', async () => {
     const second = { metadata: { phone_number_id: '107' }, messages: [{ from: '1', id: 'wamid.C' }] };
-    const items = read({
+    const items = await read({
       entry: [
         { changes: [{ value: { metadata, messages: [message] } }, { value: second }] },
         { changes: [{ field: 'account_update', value: { event: 'VERIFIED_ACCOUNT' } }] },
@@ -51,28 +51,28 @@ describe('what a delivery holds', () => {
     expect(items[1]).toMatchObject({ contact: null, at: receivedAt });
   });
 
-  test('one contact beside one message is its sender, however its number is written', () => {
+  test('one contact beside one message is its sender, however its number is written', async () => {
     const contact = { profile: { name: 'Ada' }, wa_id: '5215512345678' };
     const value = { metadata, contacts: [contact], messages: [{ ...message, from: '525512345678' }] };
-    expect(read(change(value))).toMatchObject([{ from: '525512345678', contact }]);
+    expect(await read(change(value))).toMatchObject([{ from: '525512345678', contact }]);
   });
 
-  test('a sender who shows no number is known by the id that there is', () => {
+  test('a sender who shows no number is known by the id that there is', async () => {
     const { from: _, ...hidden } = message;
     const ada = { profile: { name: 'Ada' }, user_id: 'DE.1' };
     const bob = { profile: { name: 'Bob' }, user_id: 'DE.2' };
     const sent = { ...hidden, from_user_id: 'DE.2' };
-    expect(read(change({ metadata, contacts: [ada, bob], messages: [sent] }))).toMatchObject([
+    expect(await read(change({ metadata, contacts: [ada, bob], messages: [sent] }))).toMatchObject([
       { from: 'DE.2', message: sent, contact: bob },
     ]);
     const lone = (contact: object) => change({ metadata, contacts: [contact], messages: [hidden] });
-    expect(read(lone({ ...ada, wa_id: '4915' }))).toMatchObject([{ from: '4915' }]);
-    expect(read(lone(ada))).toMatchObject([{ from: 'DE.1', contact: ada }]);
+    expect(await read(lone({ ...ada, wa_id: '4915' }))).toMatchObject([{ from: '4915' }]);
+    expect(await read(lone(ada))).toMatchObject([{ from: 'DE.1', contact: ada }]);
     const status = { id: 'wamid.B', status: 'read', recipient_user_id: 'DE.2' };
-    expect(read(change({ metadata, statuses: [status] }))).toMatchObject([{ recipient: 'DE.2' }]);
+    expect(await read(change({ metadata, statuses: [status] }))).toMatchObject([{ recipient: 'DE.2' }]);
   });
 
-  test('what lacks something keeps back nothing that came with it', () => {
+  test('what lacks something keeps back nothing that came with it', async () => {
     const entry = (value: unknown) => ({ changes: [{ value }] });
     const body = {
       entry: [
@@ -85,7 +85,7 @@ describe('what a delivery holds', () => {
         }),
       ],
     };
-    const { items, faults } = readBody(JSON.stringify(body));
+    const { items, faults } = await readBody(JSON.stringify(body));
     expect(items.map(payloadKey)).toEqual(['wamid.A', 'wamid.B read']);
     expect(faults).toEqual([
       'phone_number_id is missing',
@@ -96,9 +96,37 @@ describe('what a delivery holds', () => {
     ]);
   });
 
-  test('what is not a delivery is a problem, not an empty one', () => {
+  test('[TH-13.14] a message that nests too deep or holds too much keeps back nothing that came with it', async () => {
+    const deep = JSON.parse(`${'['.repeat(900)}${']'.repeat(900)}`);
+    const many = Array.from({ length: 30_000 }, () => 0);
+    const contacts = [{ wa_id: '4915', deep }];
+    const messages = [{ ...message, id: 'wamid.X', deep }, { ...message, id: 'wamid.Y', many }, message];
+    const statuses = [{ id: 'wamid.B', status: 'read', deep }];
+    const body = JSON.stringify(change({ metadata, contacts, messages, statuses }));
+    const { items, faults } = await readBody(body);
+    expect(items).toMatchObject([{ messageId: 'wamid.A', contact: null }]);
+    expect(faults).toEqual(['a part nests too deep', 'a part holds too many values']);
+  });
+
+  test('[TH-13.14] a delivery beyond all measure is a problem, one as large as WhatsApp sends is not', async () => {
+    const deep = `{"entry":${'['.repeat(5_000)}${']'.repeat(5_000)}}`;
+    expect(await readBody(deep)).toEqual({ items: [], faults: ['the body nests too deep'] });
+    const many = JSON.stringify({ entry: [], more: Array.from({ length: 400_000 }, () => 0) });
+    expect(await readBody(many)).toEqual({ items: [], faults: ['the body holds too many values'] });
+    const messages = Array.from({ length: 20_000 }, (_, n) => ({
+      ...message,
+      id: `wamid.${n}`,
+      from: `${n}`,
+    }));
+    const contacts = messages.map(({ from }) => ({ profile: { name: from }, wa_id: from }));
+    const items = await read(change({ metadata, messages, contacts }));
+    expect(items).toHaveLength(20_000);
+    expect(items.at(-1)).toMatchObject({ from: '19999', contact: { profile: { name: '19999' } } });
+  });
+
+  test('what is not a delivery is a problem, not an empty one', async () => {
     for (const body of ['', '{', 'null', '[]', '"x"', '{"entry":{}}', '{"entry":[1]}'])
-      expect(readBody(body), body).toEqual({ items: [], faults: [expect.any(String)] });
+      expect(await readBody(body), body).toEqual({ items: [], faults: [expect.any(String)] });
     for (const value of [
       { messages: [message] },
       { metadata, messages: [{ ...message, id: '' }] },
@@ -108,13 +136,18 @@ describe('what a delivery holds', () => {
       { metadata, messages: [{ ...message, from: undefined }] },
       { metadata, statuses: [{ id: 'wamid.B' }] },
     ])
-      expect(readBody(JSON.stringify(change(value)))).toEqual({ items: [], faults: [expect.any(String)] });
-    expect(read({ object: 'whatsapp_business_account' })).toEqual([]);
+      expect(await readBody(JSON.stringify(change(value)))).toEqual({
+        items: [],
+        faults: [expect.any(String)],
+      });
+    expect(await read({ object: 'whatsapp_business_account' })).toEqual([]);
   });
 
-  test('odd timestamps count from when the message came in', () => {
+  test('odd timestamps count from when the message came in', async () => {
     for (const timestamp of ['', 'soon', '-1', '1e99', '99999999999999', {}, null])
-      expect(read(change({ metadata, messages: [{ ...message, timestamp }] }))[0]?.at).toEqual(receivedAt);
+      expect(await read(change({ metadata, messages: [{ ...message, timestamp }] }))).toMatchObject([
+        { at: receivedAt },
+      ]);
   });
 
   test('names are brought to what can be stored', () => {

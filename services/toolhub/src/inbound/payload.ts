@@ -1,3 +1,6 @@
+import { JSON_LIMITS } from '@libs/http';
+import { type JsonFault, type JsonLimits, JsonRefused, parseInSlices } from '@libs/runtime';
+
 /** What WhatsApp reports about one phone number: a message that came in, or what became of one that went out. */
 export type InboundItem = ReceivedMessage | MessageStatus;
 
@@ -39,42 +42,68 @@ export function payloadKey(item: InboundItem): string {
  * no phone number and give nothing. What lacks something is a fault, because passing it over would lose it unseen, and
  * keeps back nothing that came with it.
  */
-export function readPayload(body: Buffer, receivedAt: Date): { items: InboundItem[]; faults: string[] } {
+export async function readPayload(
+  body: Buffer,
+  receivedAt: Date,
+): Promise<{ items: InboundItem[]; faults: string[] }> {
   const faults = new Set<string>();
+  const whole = await parse(body).catch((error: unknown) => noteFault(error, faults));
   const items = eachOf(
-    [body],
-    (whole) => eachOf(listOf(parse(whole), 'entry'), (entry) => readEntry(entry, receivedAt, faults), faults),
+    whole === undefined ? [] : [whole],
+    (payload) => eachOf(listOf(payload, 'entry'), (entry) => readEntry(entry, receivedAt, faults), faults),
     faults,
   );
   return { items, faults: [...faults] };
 }
 
-function parse(body: Buffer): Record<string, unknown> {
-  let payload: unknown;
-  try {
-    payload = JSON.parse(body.toString('utf8'));
-  } catch {
-    throw new PayloadError('the body is not JSON');
-  }
-  if (!isRecord(payload)) throw new PayloadError('the body is not an object');
-  return payload;
+/** More than 3 MB of messages have, and no deeper than what can be read and written without a stack of its own. */
+const DELIVERY_LIMITS: JsonLimits = { valuesMax: 300_000, depthMax: 1_000 };
+
+const REFUSALS: Record<JsonFault, string> = {
+  encoding: 'the body is not JSON',
+  syntax: 'the body is not JSON',
+  repeated_key: 'the body repeats a key',
+  values: 'the body holds too many values',
+  depth: 'the body nests too deep',
+};
+
+async function parse(body: Buffer): Promise<Record<string, unknown>> {
+  const payload = await parseInSlices(body, DELIVERY_LIMITS).catch((error: unknown) => {
+    throw error instanceof JsonRefused ? new PayloadError(REFUSALS[error.fault]) : error;
+  });
+  if (!isRecord(payload.value)) throw new PayloadError('the body is not an object');
+  return payload.value;
+}
+
+/** What is stored and told by itself, each written in one go: one that is beyond this is a fault, and no other. */
+function bounded(part: Record<string, unknown>): Record<string, unknown> {
+  let left = JSON_LIMITS.valuesMax;
+  const spend = (value: unknown, depth: number): void => {
+    left -= 1;
+    if (left < 0) throw new PayloadError('a part holds too many values');
+    if (typeof value !== 'object' || value === null) return;
+    if (depth > JSON_LIMITS.depthMax) throw new PayloadError('a part nests too deep');
+    for (const member of Object.values(value)) spend(member, depth + 1);
+  };
+  spend(part, 1);
+  return part;
 }
 
 /** What can be read of each, whatever is the matter with others. */
-function eachOf<One>(
-  list: readonly One[],
-  read: (one: One) => InboundItem[],
-  faults: Set<string>,
-): InboundItem[] {
+function eachOf<One, Read>(list: readonly One[], read: (one: One) => Read[], faults: Set<string>): Read[] {
   return list.flatMap((one) => {
     try {
       return read(one);
     } catch (error) {
-      if (!(error instanceof PayloadError)) throw error;
-      faults.add(error.message);
+      noteFault(error, faults);
       return [];
     }
   });
+}
+
+function noteFault(error: unknown, faults: Set<string>): undefined {
+  if (!(error instanceof PayloadError)) throw error;
+  faults.add(error.message);
 }
 
 function readEntry(entry: Record<string, unknown>, receivedAt: Date, faults: Set<string>): InboundItem[] {
@@ -89,14 +118,16 @@ function readValue(value: Record<string, unknown>, receivedAt: Date, faults: Set
   if (messages.length + statuses.length === 0) return [];
   const { metadata } = value;
   const phoneNumberId = textOf(isRecord(metadata) ? metadata : {}, 'phone_number_id');
-  const contacts = listOf(value, 'contacts');
+  const named = listOf(value, 'contacts');
+  const contacts = eachOf(named, (contact) => [bounded(contact)], faults);
+  const senderAmong = findSenders(contacts);
   // In some countries a number is written in two ways: one contact beside one message is its sender all the same.
-  const lone = messages.length === 1 && contacts.length === 1 ? (contacts[0] ?? null) : null;
+  const lone = messages.length === 1 && named.length === 1 ? (contacts[0] ?? null) : null;
   const base = (item: Record<string, unknown>) => ({
     ...{ phoneNumberId, messageId: textOf(item, 'id'), at: momentOf(item, receivedAt) },
   });
   const readMessage = (message: Record<string, unknown>): ReceivedMessage => {
-    const contact = contacts.find((one) => isSender(one, message)) ?? lone;
+    const contact = senderAmong(message) ?? lone;
     return { kind: 'message', ...base(message), from: senderOf(message, contact), message, contact };
   };
   const readStatus = (status: Record<string, unknown>): MessageStatus => ({
@@ -104,14 +135,21 @@ function readValue(value: Record<string, unknown>, receivedAt: Date, faults: Set
     recipient: [status.recipient_id, status.recipient_user_id].find((id) => typeof id === 'string') ?? '',
   });
   return [
-    ...eachOf(messages, (message) => [readMessage(message)], faults),
-    ...eachOf(statuses, (status) => [readStatus(status)], faults),
+    ...eachOf(messages, (message) => [readMessage(bounded(message))], faults),
+    ...eachOf(statuses, (status) => [readStatus(bounded(status))], faults),
   ];
 }
 
-function isSender(contact: Record<string, unknown>, message: Record<string, unknown>): boolean {
-  const is = (id: unknown, named: unknown) => typeof id === 'string' && id !== '' && id === named;
-  return is(message.from, contact.wa_id) || is(message.from_user_id, contact.user_id);
+/** The first contact that goes by the number or the id of a message's sender; looked up, since both are thousands. */
+function findSenders(contacts: readonly Record<string, unknown>[]) {
+  const places = { wa_id: new Map<unknown, number>(), user_id: new Map<unknown, number>() };
+  for (const [place, contact] of contacts.entries())
+    for (const name of ['wa_id', 'user_id'] as const)
+      if (!places[name].has(contact[name])) places[name].set(contact[name], place);
+  const placeOf = (name: keyof typeof places, id: unknown) =>
+    (typeof id === 'string' && id !== '' ? places[name].get(id) : undefined) ?? contacts.length;
+  return ({ from, from_user_id: userId }: Record<string, unknown>) =>
+    contacts[Math.min(placeOf('wa_id', from), placeOf('user_id', userId))];
 }
 
 /** Who goes by a user name may show no number: then the id that stands for them at this business names them. */

@@ -69,16 +69,19 @@ export function createInboundService(deps: InboundDependencies): InboundService 
     }
   }
 
-  function readOrReport(entry: InboxEntry): { items: InboundItem[]; problem: string | null } {
-    const { items, faults } = readPayload(entry.body, entry.receivedAt);
+  async function readOrReport(entry: InboxEntry): Promise<{ items: InboundItem[]; problem: string | null }> {
+    const { items, faults } = await readPayload(entry.body, entry.receivedAt);
     if (faults.length === 0) return { items, problem: null };
     const problem = faults.join('; ');
     deps.onProblem(new PayloadError(problem), { delivery: entry.id });
     return { items, problem };
   }
 
-  async function processEntry(tx: Queryable, entry: InboxEntry): Promise<void> {
-    const { items, problem } = readOrReport(entry);
+  async function processEntry(
+    tx: Queryable,
+    entry: InboxEntry,
+    { items, problem }: { items: readonly InboundItem[]; problem: string | null },
+  ): Promise<void> {
     if (!(await markProcessed(tx, { id: entry.id, at: now(), problem })) || items.length === 0) return;
     const phoneNumberIds = items.map(({ phoneNumberId }) => phoneNumberId);
     const owners = await lockOwners(tx, { phoneNumberIds, now: now() });
@@ -102,21 +105,21 @@ export function createInboundService(deps: InboundDependencies): InboundService 
     );
   }
 
-  /** One delivery is one transaction with its job, so a bad one keeps no other back. */
+  /**
+   * One delivery is one transaction with its job, so a bad one keeps no other back. They may be megabytes each: in the
+   * order in which they came, only one of them is in memory.
+   */
   async function handleAccepted(jobs: readonly Job[]): Promise<void> {
-    const deliveries = jobs as readonly Job<{ id: string }>[];
-    const entries = await findUnprocessed(
-      database,
-      deliveries.map(({ payload }) => payload.id),
-    );
-    for (const entry of entries)
+    const deliveries = Map.groupBy(jobs as readonly Job<{ id: string }>[], ({ payload }) => payload.id);
+    for (const id of [...deliveries.keys()].sort()) {
+      const entry = await findUnprocessed(database, id);
+      if (entry === undefined) continue;
+      const read = await readOrReport(entry);
       await database.transaction(async (tx) => {
-        await processEntry(tx, entry);
-        await completeJobs(
-          tx,
-          deliveries.filter(({ payload }) => payload.id === entry.id),
-        );
+        await processEntry(tx, entry, read);
+        await completeJobs(tx, deliveries.get(id) ?? []);
       });
+    }
   }
 
   /** Hands what waited for an owner to the customer that claimed the number; true when there may be more. */

@@ -15,13 +15,13 @@ export async function insertInbox(tx: Queryable, entry: InboxEntry & { signature
   ]);
 }
 
-/** Those that nobody has worked on yet, in the order in which they came. */
-export async function findUnprocessed(db: Queryable, ids: readonly string[]): Promise<InboxEntry[]> {
-  const { rows } = await db.query<{ id: string; received_at: Date; body: Buffer }>(
-    'select id, received_at, body from whatsapp_inbox where id = any($1) and processed_at is null order by id',
-    [ids],
+/** Undefined where somebody has worked on it already. */
+export async function findUnprocessed(db: Queryable, id: string): Promise<InboxEntry | undefined> {
+  const { rows } = await db.query<{ received_at: Date; body: Buffer }>(
+    'select received_at, body from whatsapp_inbox where id = $1 and processed_at is null',
+    [id],
   );
-  return rows.map((row) => ({ id: row.id, receivedAt: row.received_at, body: row.body }));
+  return rows[0] && { id, receivedAt: rows[0].received_at, body: rows[0].body };
 }
 
 /** False when another worker was faster; then nothing of this one may be committed. */
