@@ -13,6 +13,8 @@ export interface Approval {
   arguments: Record<string, unknown>;
   /** Long texts are cut in lists. */
   arguments_cut: boolean;
+  /** Data, such as attachments, everywhere. */
+  data_cut: boolean;
   status: ApprovalStatus;
   client: { id: string; name: string };
   created_at: string;

@@ -94,6 +94,11 @@ function ApprovalList() {
   );
 }
 
+function wordsAbove(approval: Approval): Record<ApprovalStatus, string> {
+  if (approval.arguments_cut) return words.cutShort;
+  return approval.data_cut ? words.withData : words.exactly;
+}
+
 function ApprovalCard({ approval }: { approval: Approval }) {
   const { id, tool: name, platform, status, client: asker } = approval;
   const tool = useTools().data?.data.find((each) => each.name === name);
@@ -139,7 +144,7 @@ function ApprovalCard({ approval }: { approval: Approval }) {
             </>
           ) : null}
         </Text>
-        <Text size="sm">{(approval.arguments_cut ? words.cutShort : words.exactly)[status]}</Text>
+        <Text size="sm">{wordsAbove(approval)[status]}</Text>
         <Arguments value={approval.arguments} />
         {approval.arguments_cut ? (
           <Anchor component={Link} to="/approvals" search={{ id } as never} size="sm">
@@ -148,7 +153,7 @@ function ApprovalCard({ approval }: { approval: Approval }) {
         ) : null}
         {status === 'pending' ? (
           <Group>
-            {/* Who allows has seen all of it. */}
+            {/* Who allows has seen all of it, but for data that nobody reads. */}
             {approval.arguments_cut ? null : (
               <ActionButton variant="filled" onAct={() => decide('allow', { remember: 'once' })}>
                 {words.allowOnce}

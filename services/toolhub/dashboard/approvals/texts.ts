@@ -31,6 +31,13 @@ export const approvals = {
     expired: 'Nobody decided in time. Nothing of this was sent:',
     used: 'You allowed it. This is what was run, once:',
   },
+  withData: {
+    pending: 'This is sent, and nothing else. Of attachments and other data you see the beginning:',
+    allowed: 'This is sent, and nothing else. Of attachments and other data you see the beginning:',
+    denied: 'You refused it. Nothing of this was sent; of data you see the beginning:',
+    expired: 'Nobody decided in time. Nothing of this was sent; of data you see the beginning:',
+    used: 'You allowed it. This is what was run, once; of data you see the beginning:',
+  },
   cutShort: {
     pending: 'This is sent, here cut short:',
     allowed: 'This is sent, here cut short:',

@@ -1,4 +1,5 @@
 import { sealedColumn } from '@libs/rotation';
+import { nextTurn } from '@libs/runtime';
 import { ifReadable, type Sealer } from '@libs/seal';
 
 interface ApprovalKey {
@@ -19,22 +20,118 @@ export const sealedApprovals = sealedColumn({
 
 export interface Abridged {
   value: unknown;
+  /** Whether something is missing that its place does not tell of, or that there is more of to see. */
   isCut: boolean;
+}
+
+/** What is shown of a waiting call's arguments. */
+export interface ShownForms {
+  /** By its id: all of it, but of data the beginning and how long it is. */
+  whole: Abridged;
+  /** In lists. */
+  listed: Abridged;
+  /** Whether there is such data. */
+  hasData: boolean;
 }
 
 /** What a waiting call would send is as private as a message: it opens for its own customer alone. */
 export interface ArgumentsVault {
-  seal(key: ApprovalKey, args: Record<string, unknown>): Buffer;
+  seal(key: ApprovalKey, args: Record<string, unknown>): Promise<Buffer>;
   /** Undefined where its key is lost: the call is still known, without what it would send. */
-  open(key: ApprovalKey, sealed: Buffer): Record<string, unknown> | undefined;
+  open(key: ApprovalKey, sealed: Buffer): ShownForms | undefined;
 }
 
+/**
+ * The call comes again with its arguments, so of megabytes only what is shown is kept: to seal, open and answer with all of
+ * them would hold up everybody else. A list holds the forms of long ones; an object is the arguments themselves.
+ */
 export function createArgumentsVault(sealer: Sealer): ArgumentsVault {
   return {
-    seal: (key, args) => sealer.seal(JSON.stringify(args), contextOf(key)),
+    async seal(key, args) {
+      const listed = abridge(args);
+      if (!listed.isCut) return sealer.seal(JSON.stringify(args), contextOf(key));
+      const data = await findData(args);
+      const forms: ShownForms = { ...cutData(args, (text) => data.has(text)), listed };
+      await nextTurn();
+      return sealer.seal(JSON.stringify([forms]), contextOf(key));
+    },
     open: (key, sealed) =>
-      ifReadable(() => JSON.parse(sealer.openText(sealed, contextOf(key))) as Record<string, unknown>),
+      ifReadable(() => {
+        const kept = JSON.parse(sealer.openText(sealed, contextOf(key))) as
+          | [ShownForms]
+          | Record<string, unknown>;
+        return Array.isArray(kept) ? (kept[0] as ShownForms) : { ...cutData(kept), listed: abridge(kept) };
+      }),
   };
+}
+
+function beginningOf(text: string, characters: number): string {
+  return `${text.slice(0, characters).toWellFormed()}… (${text.length} characters)`;
+}
+
+/** Base64, such as an attachment: nobody reads it, so its beginning and how long it is tell as much. */
+const NOT_OF_DATA = /[^A-Za-z0-9+/=_-]/;
+const DATA_SHOWN_WHOLE = 16 * 1024;
+const DATA_SHOWN = 2_000;
+/** Two bodies of the longest mail. */
+const TEXTS_SHOWN_MAX = 2_100_000;
+const LATE_TEXT_SHOWN = 64;
+const NAMES_SHOWN_MAX = 128 * 1024;
+/** How much is looked at in one turn: a few milliseconds. */
+const LOOKED_AT_AT_ONCE = 1024 * 1024;
+
+/** Which of the long texts are data, found out in slices, since they may be megabytes. */
+async function findData(args: Record<string, unknown>): Promise<ReadonlySet<string>> {
+  const data = new Set<string>();
+  for (const text of longTextsOf(args)) {
+    let isData = true;
+    for (let at = 0; isData && at < text.length; at += LOOKED_AT_AT_ONCE) {
+      await nextTurn();
+      isData = !NOT_OF_DATA.test(text.slice(at, at + LOOKED_AT_AT_ONCE));
+    }
+    if (isData) data.add(text);
+  }
+  return data;
+}
+
+function longTextsOf(value: unknown): string[] {
+  if (typeof value === 'string') return value.length > DATA_SHOWN_WHOLE ? [value] : [];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(longTextsOf) : [];
+}
+
+/** Whoever allows a call has seen every text of it: `isCut` where they are more than anybody reads. */
+export function cutData(
+  args: Record<string, unknown>,
+  isData = (text: string) => !NOT_OF_DATA.test(text),
+): Omit<ShownForms, 'listed'> {
+  let isCut = false;
+  let hasData = false;
+  let left = TEXTS_SHOWN_MAX;
+  let namesLeft = NAMES_SHOWN_MAX;
+  const cut = (text: string): string => {
+    if (text.length > DATA_SHOWN_WHOLE && isData(text)) {
+      hasData = true;
+      return beginningOf(text, DATA_SHOWN);
+    }
+    left -= text.length;
+    if (left >= 0 || text.length <= LATE_TEXT_SHOWN) return text;
+    isCut = true;
+    return beginningOf(text, LATE_TEXT_SHOWN);
+  };
+  const shorten = (item: unknown): unknown => {
+    if (typeof item === 'string') return cut(item);
+    if (Array.isArray(item)) return item.map(shorten);
+    if (typeof item !== 'object' || item === null) return item;
+    const members: [string, unknown][] = [];
+    for (const [name, member] of Object.entries(item)) {
+      namesLeft -= name.length;
+      if (namesLeft >= 0) members.push([name, shorten(member)]);
+      else isCut = true;
+    }
+    return Object.fromEntries(members);
+  };
+  const value = shorten(args);
+  return { whole: { value, isCut }, hasData };
 }
 
 const TEXT_SHOWN_MAX = 2_000;
@@ -49,7 +146,7 @@ export function abridge(value: unknown): Abridged {
   const cut = (text: string): string => {
     if (text.length <= TEXT_SHOWN_MAX) return text;
     isCut = true;
-    return `${text.slice(0, TEXT_SHOWN_MAX).toWellFormed()}… (${text.length} characters)`;
+    return beginningOf(text, TEXT_SHOWN_MAX);
   };
   const firstOf = <Item>(items: readonly Item[], show: (item: Item) => unknown): unknown[] => {
     const shown: unknown[] = [];

@@ -21,7 +21,7 @@ test('what would be sent is sealed once, however often the call comes while it w
   const { pass } = createApprovals({
     ...{ database: db.database, now, hashArguments, newId: (prefix: string) => `${prefix}_${sealed}` },
     vault: {
-      seal() {
+      async seal() {
         sealed += 1;
         return Buffer.from('sealed');
       },

@@ -7,10 +7,9 @@ import { errors } from '../errors.ts';
 import type { ToolhubRoutes } from '../route-rules.ts';
 import type { Catalogue } from '../tools/catalogue.ts';
 import { APPROVAL_STATUSES, type Approval, type ApprovalRules, canWait, statusOf } from './approval.ts';
-import type { Abridged } from './arguments.ts';
 import type { RuleBook } from './rules.ts';
 import type { Approvals } from './service.ts';
-import type { ShownArguments } from './shown-arguments.ts';
+import type { ShownArguments, ShownValue } from './shown-arguments.ts';
 
 export interface ApprovalsRoutesDependencies {
   approvals: Approvals;
@@ -53,9 +52,13 @@ const ApprovalSchema = Type.Object(
     }),
     arguments: Type.Record(Type.String(), Type.Unknown(), {
       description:
-        'What would be sent. In lists long texts are cut; one call by its id is shown whole. Empty for a token whose only scope is `account:read`, and where the key that sealed them is lost.',
+        'What would be sent. In lists long texts are cut; one call by its id is shown whole, but for data. Empty for a token whose only scope is `account:read`, and where the key that sealed them is lost.',
     }),
-    arguments_cut: Type.Boolean(),
+    arguments_cut: Type.Boolean({ description: 'Whether there is more of it than is shown here.' }),
+    data_cut: Type.Boolean({
+      description:
+        'Whether it holds long data, such as attachments in base64, of which only the beginning is shown, also by the id of the call, and how long it is.',
+    }),
     status: Type.Enum([...APPROVAL_STATUSES], { type: 'string' }),
     created_at: Timestamp,
     expires_at: Timestamp,
@@ -71,6 +74,7 @@ const ApprovalSchema = Type.Object(
         client: { id: 'rV3cZ1pT8mQ5xK0hN7bW2yL9sD4fG6jA1eU3iO5kP8q', name: 'My assistant' },
         arguments: { channel: 'C061EG9SL', text: 'Hello' },
         arguments_cut: false,
+        data_cut: false,
         status: 'pending',
         created_at: '2026-11-16T15:04:05.000Z',
         expires_at: '2026-11-17T15:04:05.000Z',
@@ -164,14 +168,15 @@ function checkTools(tools: Record<string, boolean>, catalogue: Pick<Catalogue, '
 type Shown = Static<typeof ApprovalSchema>;
 
 /** In place of arguments that the caller may not see, or nobody can. */
-const WITHHELD: Abridged = { value: {}, isCut: true };
+const WITHHELD: ShownValue = { value: {}, isCut: true, hasData: false };
 
-function toApi(approval: Approval, args: Abridged, now: Date): Shown {
+function toApi(approval: Approval, args: ShownValue, now: Date): Shown {
   const { id, tool, platform, client, createdAt, expiresAt, decidedAt } = approval;
   return {
     ...{ id, tool, platform, client: { id: client.id, name: client.name } },
     arguments: args.value as Record<string, unknown>,
     arguments_cut: args.isCut,
+    data_cut: args.hasData,
     status: statusOf(approval, now),
     created_at: createdAt.toISOString(),
     expires_at: expiresAt.toISOString(),
@@ -229,7 +234,7 @@ function registerLists(routes: ToolhubRoutes, deps: ApprovalsRoutesDependencies)
         operationId: 'approvals.get',
         tags,
         summary: 'One of these calls',
-        description: 'With its arguments whole.',
+        description: 'With its arguments whole, but for data such as attachments.',
         params: idParams,
         response: { 200: ApprovalSchema },
       },
@@ -244,8 +249,7 @@ function registerLists(routes: ToolhubRoutes, deps: ApprovalsRoutesDependencies)
 
 async function showWhole(deps: ApprovalsRoutesDependencies, approval: Approval): Promise<Shown> {
   const { shownArguments, now } = deps;
-  const value = await shownArguments.whole(approval);
-  return toApi(approval, value === undefined ? WITHHELD : { value, isCut: false }, now());
+  return toApi(approval, (await shownArguments.whole(approval)) ?? WITHHELD, now());
 }
 
 function registerDecisions(routes: ToolhubRoutes, deps: ApprovalsRoutesDependencies): void {

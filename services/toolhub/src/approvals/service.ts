@@ -183,11 +183,11 @@ export function createApprovals(deps: ApprovalsDependencies): Approvals {
     const { customerId, client, tool, argumentsHash, key } = asked;
     const at = now();
     const call = { customerId, tool: tool.name, client: client.id, argumentsHash, key, now: at };
-    // Sealing megabytes takes long: it is not done for one that comes again and again while it waits.
+    // Nothing is sealed for one that comes again and again while it waits.
     const known = await findSamePending(database, call);
     if (known !== undefined) return { kind: 'waits', approval: known, isNew: false };
     const id = deps.newId('apr');
-    const sealedArguments = vault.seal({ customerId, id }, asked.args);
+    const sealedArguments = await vault.seal({ customerId, id }, asked.args);
     return database.transaction(async (tx): Promise<Passage> => {
       await lockRules(tx, customerId);
       const same = await findSamePending(tx, call);

@@ -18,9 +18,10 @@ import {
 
 const at = new Date('2026-11-18T10:00:00Z');
 const argumentsHash = Buffer.alloc(32, 1);
-const LONG = { to: 'ada', text: 'x'.repeat(1_000_000) };
+const LONG = { to: 'ada', text: 'x y '.repeat(25_000), files: ['y'.repeat(1_000_000)] };
 const SHORT = { to: 'ada', text: 'hello' };
-const vault = createArgumentsVault(createSealer({ keys: [Buffer.alloc(32, 9)] }));
+const sealer = createSealer({ keys: [Buffer.alloc(32, 9)] });
+const vault = createArgumentsVault(sealer);
 let db: TestDatabase;
 let customerId: string;
 let bytesRead = 0;
@@ -45,7 +46,13 @@ beforeAll(async () => {
     ['apr_short', SHORT],
   ] as const)
     await insertApproval(database, {
-      ...{ customerId, id, argumentsHash, sealedArguments: vault.seal({ customerId, id }, args), key: id },
+      ...{
+        customerId,
+        id,
+        argumentsHash,
+        sealedArguments: await vault.seal({ customerId, id }, args),
+        key: id,
+      },
       ...{ client: { id: 'tok_1', name: 'test' }, tool: 'alpha_send_note', platform: 'alpha' },
       ...{ status: 'pending', usedKey: null, decidedAt: null },
       ...{ createdAt: at, expiresAt: new Date(at.getTime() + 3_600_000) },
@@ -73,10 +80,21 @@ test('a list reads only what is short, and of long ones one after the other, for
   expect([long?.id, long?.sealedArguments]).toEqual(['apr_long', null]);
   const shown = createShownArguments({ database: db.database, vault });
   const [first, second] = [await shown.abridged(short as never), await shown.abridged(long as never)];
-  expect(first).toEqual({ value: SHORT, isCut: false });
+  expect(first).toEqual({ value: SHORT, isCut: false, hasData: false });
+  const cutFile = (characters: number) => `${'y'.repeat(characters)}… (1000000 characters)`;
   expect(second).toEqual({
-    value: { to: 'ada', text: `${'x'.repeat(2_000)}… (1000000 characters)` },
-    isCut: true,
+    value: { to: 'ada', text: `${'x y '.repeat(500)}… (100000 characters)`, files: [cutFile(2_000)] },
+    ...{ isCut: true, hasData: true },
   });
-  expect(await shown.whole({ customerId, id: 'apr_long' })).toEqual(LONG);
+  expect(await shown.whole({ customerId, id: 'apr_long' })).toEqual({
+    value: { ...LONG, files: [cutFile(2_000)] },
+    ...{ isCut: false, hasData: true },
+  });
+});
+
+test('one that was kept whole by the version before is shown like others', async () => {
+  const key = { customerId, id: 'apr_before' };
+  const context = JSON.stringify(['approval', key.customerId, key.id]);
+  const sealed = sealer.seal(JSON.stringify(LONG), context);
+  expect(vault.open(key, sealed)).toEqual(vault.open(key, await vault.seal(key, LONG)));
 });
