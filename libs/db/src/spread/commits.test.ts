@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type pg from 'pg';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { Database } from '../database.ts';
 import { awaitCommits, awaitServers } from './commits.ts';
 import { CommitsUnsettled, settleBy, sharedNext } from './settle.ts';
@@ -49,6 +49,25 @@ test('while a server is away nothing is taken for committed, and nothing more is
   await awaitServers(db);
   await awaitServers(db);
   expect(servers.settled).toBe(1);
+});
+
+test('a commit that takes too long is not taken for done, and nothing more is begun until it is', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
+  const held = Array.from({ length: 500 }, () => ['7']);
+  const { db, asked, servers } = holding(true, held);
+  const refused = expect(awaitCommits(db)).rejects.toThrow(CommitsUnsettled);
+  await vi.runAllTimersAsync();
+  await refused;
+  expect(asked.length).toBeLessThan(500);
+  await expect(awaitServers(db)).rejects.toThrow(/^1 transaction\b/);
+  expect(asked.at(-1)).toEqual(['7']);
+  held.length = asked.length;
+  await awaitServers(db);
+  await awaitServers(db);
+  expect([asked.at(-1), servers.settled]).toEqual([['7'], 1]);
 });
 
 test('a warning of the server means that not all is settled', async () => {

@@ -1,12 +1,13 @@
 import type { Database, Queryable } from '../database.ts';
+import { CommitsUnsettled } from './settle.ts';
 
 /*
  * Where tables are spread, a transaction commits in two phases: every server promises to keep what it wrote, the first one
  * commits, and then tells the others. Until they are told, what was written there is not seen.
  */
 
-/** Of these databases a server could not be asked when somebody last wanted to. */
-const unsettled = new WeakSet<object>();
+/** Databases whose commits could not be waited for when somebody last wanted to, with the transactions that took too long. */
+const unsettled = new WeakMap<object, readonly string[]>();
 
 const WAIT_MS = 10;
 const WAITS_MAX = 200;
@@ -23,12 +24,25 @@ export async function awaitCommits(db: Database): Promise<void> {
     await new Promise((done) => setTimeout(done, WAIT_MS));
     open = await readHeld(db, open);
   }
+  requireSeen(db, open);
   await settle(db);
 }
 
-/** Nothing, unless a server was away when commits were last waited for: then throws while it still is. */
+/** Nothing, unless a server was away, or slow to commit, when commits were last waited for: then throws while it still is. */
 export async function awaitServers(db: Database): Promise<void> {
-  if (unsettled.has(db)) await settle(db);
+  const slow = unsettled.get(db);
+  if (slow === undefined) return;
+  if (slow.length > 0) requireSeen(db, await readHeld(db, slow));
+  await settle(db);
+}
+
+/** Who went on would find a row of a queue without what was written with it, and take that for gone. */
+function requireSeen(db: Database, open: readonly string[]): void {
+  if (open.length === 0) return;
+  unsettled.set(db, open);
+  throw new CommitsUnsettled(
+    `${open.length} ${open.length === 1 ? 'transaction' : 'transactions'} committed here and not yet on every server`,
+  );
 }
 
 async function settle(db: Database): Promise<void> {
@@ -36,7 +50,7 @@ async function settle(db: Database): Promise<void> {
     await db.settleCommits();
     unsettled.delete(db);
   } catch (error) {
-    unsettled.add(db);
+    unsettled.set(db, []);
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 import type pg from 'pg';
 
-/** A server could not be asked: what was committed last may not be seen there yet. The message is Citus's own. */
+/** A server could not be asked, or is slow to commit: what was committed last may not be seen there yet. */
 export class CommitsUnsettled extends Error {
   override readonly name = 'CommitsUnsettled';
 }
