@@ -1,4 +1,5 @@
 export { attemptAll } from './attempt-all.ts';
+export { type BackgroundPart, createBackground } from './background.ts';
 export { createJobMetrics, type JobMetrics } from './metrics.ts';
 export { jobsMigrations } from './migrations.ts';
 export { batchesForCores } from './overlap.ts';

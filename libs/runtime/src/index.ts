@@ -28,7 +28,7 @@ export {
 } from './log.ts';
 export { Counter, createMetrics, Gauge, Histogram, type Metrics, type MetricsOptions } from './metrics.ts';
 export { createLoggedOutage, createOutage, type Outage, type OutageReport } from './outage.ts';
-export { type Closer, type RunOptions, runUntilSignal } from './run.ts';
+export { type Closer, closingOnFailure, type RunOptions, runUntilSignal } from './run.ts';
 export type { SettingReader } from './setting-reader.ts';
 export {
   type Env,

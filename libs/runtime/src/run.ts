@@ -74,17 +74,40 @@ async function shutDown(options: RunOptions): Promise<boolean> {
 
 /** One closer that fails or hangs must not keep the others from closing. */
 async function closeOne(app: Running, closer: Closer, timeoutMs: number): Promise<boolean> {
+  try {
+    await closeInTime(closer, timeoutMs);
+    return true;
+  } catch (error) {
+    app.log.error({ err: error, closer: closer.name }, 'closing failed');
+    return false;
+  }
+}
+
+async function closeInTime(closer: Closer, timeoutMs: number): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => reject(new Error(`did not close within ${timeoutMs} ms`)), timeoutMs);
   });
   try {
     await Promise.race([Promise.resolve(closer.close()), timeout]);
-    return true;
-  } catch (error) {
-    app.log.error({ err: error, closer: closer.name }, 'closing failed');
-    return false;
   } finally {
     clearTimeout(timer);
+  }
+}
+
+/**
+ * Runs a start that notes in `closers` what it opens, newest first; when a step fails, all of that is closed. The step's
+ * error is the one to report, so whatever does not close in time, or fails to, is left to the end of the process.
+ */
+export async function closingOnFailure(
+  start: (closers: Closer[]) => Promise<void>,
+  { closeTimeoutMs = CLOSE_TIMEOUT_MS }: { closeTimeoutMs?: number } = {},
+): Promise<void> {
+  const closers: Closer[] = [];
+  try {
+    await start(closers);
+  } catch (error) {
+    for (const closer of closers) await closeInTime(closer, closeTimeoutMs).catch(() => undefined);
+    throw error;
   }
 }

@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import { observePools } from '@libs/db';
 import { type App, registerPages } from '@libs/http';
-import { createJobMetrics, startWorker, type Worker } from '@libs/jobs';
+import { createBackground, createJobMetrics } from '@libs/jobs';
 import { checkApiVersion } from './api-version.ts';
 import { type AccessPart, addAccess } from './parts/access.ts';
-import { type BaseDependencies, createBase, type Part } from './parts/base.ts';
+import { type Base, type BaseDependencies, createBase, type Part } from './parts/base.ts';
 import { addOverview } from './parts/overview.ts';
 import { addPaymentMethods, type PaymentMethodsPart } from './parts/payment-methods.ts';
 import { addPayments, type PaymentsPart } from './parts/payments.ts';
@@ -68,47 +68,34 @@ export async function createPayments(options: PaymentsAppDependencies): Promise<
     ...[payments, overview, methods, webhooks, requestLog, retention, addRotation(base), access],
   ];
   if (base.config.role !== 'worker') registerRoutes(base.app, { access, requestLog, parts });
-  const handlers = parts.flatMap((part) => part.handlers);
-  const jobMetrics = createJobMetrics({
-    ...{ metrics: base.metrics, database: base.database, handlers },
-    onError: (error) => base.onError(error, { where: 'metrics of the jobs' }),
-  });
   const { live, test } = base.databases;
   observePools(base.metrics, live === test ? { live } : { live, test });
-  let worker: Worker | undefined;
-
-  async function stopJobs(): Promise<void> {
-    const stopping = worker;
-    worker = undefined;
-    if (stopping === undefined) return;
-    // Side by side: a job that takes long must not keep webhooks from ending what they send.
-    await Promise.all([stopping.drain(), ...parts.map(({ background }) => background?.stop())]);
-  }
-
+  const background = addBackground(base, parts);
   return {
     app: base.app,
     parts: { access, webhooks, methods, payments, requestLog },
-    async startJobs() {
-      for (const { background } of parts) await background?.start();
-      worker = await startWorker({
-        database: base.database,
-        handlers,
-        metrics: jobMetrics,
-        batchesMax: Math.max(1, Math.floor(base.config.database.connectionsMax / CONNECTIONS_PER_BATCH)),
-        cron: parts.flatMap(({ cron }) => cron),
-        now: base.now,
-        onError: (error, { job }) => base.onError(error, { where: `job ${job}` }),
-        outage: base.outageOf('jobs'),
-      });
-    },
-    stopJobs,
+    startJobs: () => background.start(),
+    stopJobs: () => background.stop(),
     async close() {
       // A start that failed half-way never came to drain.
-      await stopJobs();
+      await background.stop();
       for (const part of parts) await part.close();
       await base.rates.close();
     },
   };
+}
+
+function addBackground({ database, metrics, config, now, ...base }: Base, parts: readonly Part[]) {
+  const jobMetrics = createJobMetrics({
+    ...{ metrics, database, handlers: parts.flatMap(({ handlers }) => handlers) },
+    onError: (error) => base.onError(error, { where: 'metrics of the jobs' }),
+  });
+  return createBackground(parts, {
+    ...{ database, metrics: jobMetrics, now },
+    batchesMax: Math.max(1, Math.floor(config.database.connectionsMax / CONNECTIONS_PER_BATCH)),
+    onError: (error, { job }) => base.onError(error, { where: `job ${job}` }),
+    outage: base.outageOf('jobs'),
+  });
 }
 
 /** What every route shares comes before the first of them. */

@@ -11,6 +11,7 @@ import {
 } from '@libs/db';
 import {
   type Closer,
+  closingOnFailure,
   createLoggedOutage,
   createLogger,
   createMetrics,
@@ -26,11 +27,6 @@ import { certificateWarnings } from './rails/certificates.ts';
 import { checkKeysAtStart } from './rotation/start-check.ts';
 import { loadSecrets } from './secrets.ts';
 import { welcome } from './welcome.ts';
-
-/** Closes what was opened so far, newest first, when a later step of the start fails. */
-async function closeAll(closers: readonly Closer[]): Promise<void> {
-  for (const closer of closers) await closer.close();
-}
 
 async function openStorage(config: PaymentsConfig, closers: Closer[]): Promise<string> {
   if (config.database.url !== undefined) return config.database.url;
@@ -86,13 +82,7 @@ async function start(config: PaymentsConfig, closers: Closer[]): Promise<void> {
 
 async function main(): Promise<void> {
   const config = loadConfig(process.env);
-  const closers: Closer[] = [];
-  try {
-    await start(config, closers);
-  } catch (error) {
-    await closeAll(closers);
-    throw error;
-  }
+  await closingOnFailure((closers) => start(config, closers));
 }
 
 await runMain(main, {

@@ -1,6 +1,6 @@
 import { type Database, observePools } from '@libs/db';
 import type { App } from '@libs/http';
-import { createJobMetrics, startWorker, type Worker } from '@libs/jobs';
+import { createBackground, createJobMetrics } from '@libs/jobs';
 import { createLoggedOutage, type Metrics } from '@libs/runtime';
 import type { Config } from './config.ts';
 import type { Connector } from './connectors/connector.ts';
@@ -46,46 +46,36 @@ export interface Toolhub {
 export async function createToolhub(options: ToolhubDependencies): Promise<Toolhub> {
   const base = await createBase(options);
   const parts = await addParts(base, options);
-  const handlers = parts.flatMap((part) => part.handlers);
-  const jobMetrics = createJobMetrics({
-    ...{ metrics: base.metrics, database: base.database, handlers },
-    onError: (error) => base.app.log.warn({ err: error }, 'the queues could not be counted'),
-  });
   observePools(base.metrics, { all: base.database });
-  let worker: Worker | undefined;
-  async function stopJobs(): Promise<void> {
-    const stopping = worker;
-    worker = undefined;
-    if (stopping === undefined) return;
-    await Promise.all([stopping.drain(), ...parts.map(({ background }) => background?.stop())]);
-  }
+  const background = addBackground(base, parts);
   return {
     app: base.app,
-    async startJobs() {
-      worker = await startWorker({
-        database: base.database,
-        handlers,
-        metrics: jobMetrics,
-        cron: parts.flatMap(({ cron }) => cron),
-        now: base.now,
-        onError: (error, context) => base.app.log.error({ err: error, ...context }, 'job failed'),
-        outage: createLoggedOutage(base.app.log, {
-          began: 'jobs cannot be taken; trying on',
-          ended: 'jobs are taken again',
-        }),
-      });
-      for (const { background } of parts) await background?.start();
-    },
-    stopJobs,
+    startJobs: () => background.start(),
+    stopJobs: () => background.stop(),
     async close() {
       // A start that failed half-way never came to drain.
-      await stopJobs();
+      await background.stop();
       for (const part of parts) await part.close();
       await base.changes.close();
       await base.audit.close();
       await base.rates.close();
     },
   };
+}
+
+function addBackground({ app, database, metrics, now }: Base, parts: readonly Part[]) {
+  const jobMetrics = createJobMetrics({
+    ...{ metrics, database, handlers: parts.flatMap(({ handlers }) => handlers) },
+    onError: (error) => app.log.warn({ err: error }, 'the queues could not be counted'),
+  });
+  return createBackground(parts, {
+    ...{ database, metrics: jobMetrics, now },
+    onError: (error, context) => app.log.error({ err: error, ...context }, 'job failed'),
+    outage: createLoggedOutage(app.log, {
+      began: 'jobs cannot be taken; trying on',
+      ended: 'jobs are taken again',
+    }),
+  });
 }
 
 /** In the order in which they end: what others lean on comes last. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Database, isAwayFrom } from '@libs/db';
 import { registerGuides } from '@libs/docs';
 import { type App, type AppOptions, createApp, postgresRateStore, RateLimits } from '@libs/http';
-import type { CronEntry, Handler } from '@libs/jobs';
+import type { BackgroundPart } from '@libs/jobs';
 import { createMailer, createNoticeMailer, type Mailer } from '@libs/mail';
 import { createOutage, type Outage } from '@libs/runtime';
 import { createIdFactory, isKeyMissing, type NewId, type RandomBytes, type Sealer } from '@libs/seal';
@@ -52,13 +52,9 @@ export interface Base {
 }
 
 /** One or more features that are in place: what they serve, what runs in the background for them, and how they end. */
-export interface Part {
+export interface Part extends BackgroundPart {
   /** Adds their routes, in processes that serve the API. */
   routes?: (app: App, routes: PaymentsRoutes) => void;
-  handlers: readonly Handler[];
-  cron: readonly CronEntry[];
-  /** What runs beside the jobs, in processes that take them. */
-  background?: { start(): Promise<void>; stop(): Promise<void> };
   close(): Promise<void>;
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { type Changes, type Database, isAwayFrom, openChanges } from '@libs/db';
 import { registerGuides } from '@libs/docs';
 import { type App, createApp, postgresRateStore, RateLimits } from '@libs/http';
-import type { CronEntry, Handler } from '@libs/jobs';
+import type { BackgroundPart } from '@libs/jobs';
 import { createMailer, createNoticeMailer, type Mailer } from '@libs/mail';
 import { createLoggedOutage, type Metrics } from '@libs/runtime';
 import { createIdFactory, createSealer, isKeyMissing, type NewId, type Sealer } from '@libs/seal';
@@ -38,11 +38,7 @@ export interface Base {
 }
 
 /** One or more features that are in place: what runs in the background for them, and how they end. */
-export interface Part {
-  handlers: readonly Handler[];
-  cron: readonly CronEntry[];
-  /** What runs beside the jobs, in processes that take them. */
-  background?: { start(): Promise<void>; stop(): Promise<void> };
+export interface Part extends BackgroundPart {
   /** What it keeps of a customer, for the file that the customer can have of everything. */
   exports?: readonly ExportSection[];
   close(): Promise<void>;
