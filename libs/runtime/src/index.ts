@@ -29,11 +29,11 @@ export {
 export { Counter, createMetrics, Gauge, Histogram, type Metrics, type MetricsOptions } from './metrics.ts';
 export { createLoggedOutage, createOutage, type Outage, type OutageReport } from './outage.ts';
 export { type Closer, closingOnFailure, type RunOptions, runUntilSignal } from './run.ts';
+export type { NamedToken } from './secret-settings.ts';
 export type { SettingReader } from './setting-reader.ts';
 export {
   type Env,
   loadSettings,
-  type NamedToken,
   type Setting,
   type Settings,
   SettingsError,

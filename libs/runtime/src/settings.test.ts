@@ -165,8 +165,19 @@ describe('loadSettings', () => {
     ).toThrow(/twice/);
   });
 
-  test('public addresses have nothing behind the path', () => {
-    for (const value of ['https://u:p@h', 'https://h?x', 'https://h#x', '//h', 'h']) {
+  test.each([
+    ['sixteen-letters!', true],
+    ['fifteen-letters', false],
+    ['a token with spaces', false],
+    ['a-token-of-the-caf\u00e9', false],
+  ])('a token that travels in a header: %s is %s', (value, fits) => {
+    const load = () => loadSettings({ TOKEN: value }, { token: settings.bearer('TOKEN') }).token;
+    if (fits) expect(load()).toBe(value);
+    else expect(load).toThrow(/TOKEN must be 16 or more printable characters without spaces/);
+  });
+
+  test('public addresses have nothing behind the host', () => {
+    for (const value of ['https://u:p@h', 'https://h?x', 'https://h#x', 'https://h/base', '//h', 'h']) {
       expect(() => loadSettings({ APP_PUBLIC_URL: value }, { url: spec.publicUrl })).toThrow(
         /APP_PUBLIC_URL/,
       );

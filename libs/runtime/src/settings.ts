@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { isIP } from 'node:net';
+import { readHost, readHostPorts, readOrigin, readProxies, readUrl } from './address-settings.ts';
 import {
   type CertificatesFile,
   type PrivateKeyFile,
@@ -8,6 +8,7 @@ import {
   readPrivateKey,
   unreadable,
 } from './file-settings.ts';
+import { type NamedToken, readBearer, readKeys, readNamedTokens } from './secret-settings.ts';
 import type { SettingReader } from './setting-reader.ts';
 
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -133,112 +134,6 @@ function readDuration({ min = 0, max = Number.MAX_SAFE_INTEGER }: Range): Settin
   };
 }
 
-function readUrl({
-  protocols = ['http:', 'https:'],
-}: {
-  protocols?: readonly string[];
-}): SettingReader<string> {
-  return (text) => {
-    const url = URL.canParse(text) ? new URL(text) : undefined;
-    if (url !== undefined && protocols.includes(url.protocol)) return text.replace(/\/+$/, '');
-    return new Error(
-      `must be a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
-    );
-  };
-}
-
-function readOrigin(): SettingReader<string> {
-  return (text) => {
-    const url = URL.canParse(text) ? new URL(text) : undefined;
-    const plain =
-      url !== undefined && url.username === '' && url.password === '' && url.search === '' && url.hash === '';
-    if (plain && /^https?:$/.test(url.protocol)) return text.replace(/\/+$/, '');
-    return new Error('must be an http or https URL without user, query and fragment');
-  };
-}
-
-const HOST =
-  /^(?:[A-Za-z0-9_](?:[A-Za-z0-9._-]{0,251}[A-Za-z0-9_])?|\[?[0-9A-Fa-f:.]*:[0-9A-Fa-f:.]*\]?|\*)$/;
-
-function readHost(): SettingReader<string> {
-  return (text) =>
-    HOST.test(text) ? text.replace(/^\[|\]$/g, '') : new Error('must be a host name or an IP address');
-}
-
-const HOST_PORT = /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9*](?:[A-Za-z0-9*._-]{0,252}))(?::(\d{1,5}))$/;
-
-function readHostPorts(): SettingReader<readonly string[]> {
-  return (text) => {
-    const entries = splitList(text);
-    const bad = entries.findIndex((entry) => {
-      const port = Number(HOST_PORT.exec(entry)?.[2] ?? 0);
-      return port < 1 || port > 65_535;
-    });
-    if (bad === -1) return Object.freeze(entries.map((entry) => entry.toLowerCase()));
-    return new Error(`must be a comma list of host:port (entry ${bad + 1} is not)`);
-  };
-}
-
-const PROXY_NAMES = new Set(['loopback', 'linklocal', 'uniquelocal']);
-
-function isProxy(entry: string): boolean {
-  if (PROXY_NAMES.has(entry)) return true;
-  const [address = '', bits, ...rest] = entry.split('/');
-  const version = isIP(address);
-  if (version === 0 || rest.length > 0) return false;
-  return bits === undefined || (/^[1-9][0-9]{0,2}$/.test(bits) && Number(bits) <= (version === 4 ? 32 : 128));
-}
-
-function readProxies(): SettingReader<readonly string[]> {
-  return (text) => {
-    const entries = splitList(text);
-    const bad = entries.findIndex((entry) => !isProxy(entry));
-    if (bad === -1 && entries.length > 0) return Object.freeze(entries);
-    return new Error(
-      `must be a comma list of addresses, networks (10.0.0.0/8), loopback, linklocal or uniquelocal (entry ${bad + 1} is not)`,
-    );
-  };
-}
-
-function readKeys({ bytes = 32 }: { bytes?: number }): SettingReader<readonly Buffer[]> {
-  return (text) => {
-    const entries = splitList(text);
-    const keys = entries.map((entry) => Buffer.from(entry, 'base64'));
-    const bad = entries.findIndex(
-      (entry, index) => !/^[A-Za-z0-9+/_-]+={0,2}$/.test(entry) || keys[index]?.length !== bytes,
-    );
-    if (bad === -1 && keys.length > 0) return Object.freeze(keys);
-    const which = entries.length > 1 ? ` (entry ${bad + 1} is not)` : '';
-    return new Error(`must be ${bytes} bytes in base64, or a comma list of such keys${which}`);
-  };
-}
-
-export type NamedToken = { readonly name: string; readonly token: string };
-
-function readNamedTokens(): SettingReader<readonly NamedToken[]> {
-  return (text) => {
-    const tokens: NamedToken[] = [];
-    for (const [index, entry] of splitList(text).entries()) {
-      const [, name, token] = /^([A-Za-z0-9_.-]{1,64}):([!-~]{16,512})$/.exec(entry) ?? [];
-      if (name === undefined || token === undefined) {
-        return new Error(
-          `must be a comma list of name:token, tokens of 16 or more characters (entry ${index + 1} is not)`,
-        );
-      }
-      if (tokens.some((other) => other.name === name)) return new Error(`names "${name}" twice`);
-      tokens.push(Object.freeze({ name, token }));
-    }
-    return Object.freeze(tokens);
-  };
-}
-
-function splitList(text: string): string[] {
-  return text
-    .split(',')
-    .map((entry) => entry.trim())
-    .filter((entry) => entry !== '');
-}
-
 function readText({
   minLength = 1,
   maxLength = 4_096,
@@ -298,7 +193,7 @@ export const settings = {
   port: kind<number>(() => readInteger({ min: 0, max: 65_535 })),
   host: kind<string>(readHost),
   url: kind(readUrl),
-  /** The public address of a service: http(s), nothing behind the path. */
+  /** The public address of a service: http(s), and nothing behind the host, since its pages and documents have fixed paths. */
   publicUrl: kind<string>(readOrigin),
   /** Whom a mail is from. */
   mailbox: kind<string>(readMailbox),
@@ -310,6 +205,8 @@ export const settings = {
   hostPorts: kind<readonly string[]>(readHostPorts),
   /** Proxies whose word about who calls is believed. */
   proxies: kind<readonly string[]>(readProxies),
+  /** A token that travels in a header; 16 characters or more unless told otherwise. */
+  bearer: kind(readBearer),
   namedTokens: kind<readonly NamedToken[]>(readNamedTokens),
   /** The path of a file that can be read and that its user finds nothing wrong with. */
   pathOfFile: kind(readPathOfFile),

@@ -248,13 +248,23 @@ describe('settings', () => {
       expect(messageFor({ PAYMENTS_ACH_SFTP_HOST_KEY: bad })).toContain('PAYMENTS_ACH_SFTP_HOST_KEY must be');
   });
 
+  test('the public address has no path, which no page would be found under', () => {
+    expect(loadConfig({ PAYMENTS_PUBLIC_URL: 'https://Pay.example:443/' }).http.publicUrl).toBe(
+      'https://pay.example',
+    );
+    expect(() => loadConfig({ PAYMENTS_PUBLIC_URL: 'https://pay.example/base' })).toThrow(
+      /PAYMENTS_PUBLIC_URL must be an http or https address without path/,
+    );
+  });
+
   test('/metrics is open in development, and in production only with a token', () => {
     const token = 'a-token-for-metrics';
     const production = { NODE_ENV: 'production', PAYMENTS_PUBLIC_URL: 'https://pay.example.com' };
     expect(loadConfig({}).metricsAccess).toBe('open');
     expect(loadConfig(production).metricsAccess).toBe('closed');
     expect(loadConfig({ ...production, PAYMENTS_METRICS_TOKEN: token }).metricsAccess).toEqual({ token });
-    expect(() => loadConfig({ PAYMENTS_METRICS_TOKEN: 'short' })).toThrow(/PAYMENTS_METRICS_TOKEN/);
+    for (const useless of ['short', 'a token for metrics'])
+      expect(() => loadConfig({ PAYMENTS_METRICS_TOKEN: useless })).toThrow(/PAYMENTS_METRICS_TOKEN must be/);
   });
 
   test('settings that do not go together are named, too', async () => {

@@ -43,8 +43,8 @@ export const settingsSpec = {
   lostKeyIds: settings.custom<readonly string[]>('PAYMENTS_LOST_ENCRYPTION_KEYS', parseKeyIds, {
     default: [],
   }),
-  adminToken: settings.text('PAYMENTS_ADMIN_TOKEN', { maxLength: 512, optional: true }),
-  metricsToken: settings.text('PAYMENTS_METRICS_TOKEN', { minLength: 16, maxLength: 512, optional: true }),
+  adminToken: settings.bearer('PAYMENTS_ADMIN_TOKEN', { minLength: 1, optional: true }),
+  metricsToken: settings.bearer('PAYMENTS_METRICS_TOKEN', { optional: true }),
   smtpUrl: settings.url('SMTP_URL', { protocols: ['smtp:', 'smtps:'], optional: true }),
   mailFrom: settings.mailbox('MAIL_FROM', { default: 'Payments <payments@localhost>' }),
   egressAllow: settings.hostPorts('PAYMENTS_EGRESS_ALLOW', { default: [] }),
@@ -58,7 +58,7 @@ export const settingsSpec = {
   rtpCertificate: settings.certificates('PAYMENTS_RTP_CLIENT_CERT', { optional: true }),
   rtpKey: settings.privateKey('PAYMENTS_RTP_CLIENT_KEY', { optional: true }),
   rtpAuthority: settings.certificates('PAYMENTS_RTP_CA', { optional: true }),
-  rtpInboundToken: settings.text('PAYMENTS_RTP_INBOUND_TOKEN', { maxLength: 512, optional: true }),
+  rtpInboundToken: settings.bearer('PAYMENTS_RTP_INBOUND_TOKEN', { optional: true }),
   rateLive: settings.integer('PAYMENTS_RATE_LIVE', { min: 0, max: 1_000_000, default: 100 }),
   rateTest: settings.integer('PAYMENTS_RATE_TEST', { min: 0, max: 1_000_000, default: 25 }),
   rateAddress: settings.integer('PAYMENTS_RATE_ADDRESS', { min: 0, max: 1_000_000, default: 30 }),
@@ -230,9 +230,7 @@ function conflictsOf(loaded: Loaded, live: LiveRails): string[] {
   if (loaded.databaseDirectUrl !== undefined && loaded.databaseUrl === undefined) {
     problems.push('PAYMENTS_DATABASE_DIRECT_URL goes with PAYMENTS_DATABASE_URL, the address of the pooler');
   }
-  if (loaded.adminToken !== undefined && !/^[!-~]+$/.test(loaded.adminToken)) {
-    problems.push('PAYMENTS_ADMIN_TOKEN must be printable ASCII without spaces');
-  } else if (
+  if (
     !development &&
     loaded.adminToken !== undefined &&
     loaded.adminToken.length < PRODUCTION_TOKEN_LENGTH_MIN
@@ -251,14 +249,6 @@ function conflictsOf(loaded: Loaded, live: LiveRails): string[] {
   }
   if (!development && live.rtp && loaded.rtpCertificate === undefined) {
     problems.push('PAYMENTS_RTP_CLIENT_CERT must be set with live RTP in production');
-  }
-  if (
-    loaded.rtpInboundToken !== undefined &&
-    !(/^[!-~]+$/.test(loaded.rtpInboundToken) && loaded.rtpInboundToken.length >= PRODUCTION_TOKEN_LENGTH_MIN)
-  ) {
-    problems.push(
-      `PAYMENTS_RTP_INBOUND_TOKEN must have at least ${PRODUCTION_TOKEN_LENGTH_MIN} printable characters without spaces`,
-    );
   }
   problems.push(...keyPairProblems(loaded));
   return problems;

@@ -72,13 +72,12 @@ export interface Config {
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 const RATE_MAX = 1_000_000;
-const SECRET_LENGTH_MIN = 16;
 
 const spec = {
   nodeEnv: settings.text('NODE_ENV', { optional: true }),
   port: settings.integer('TOOLHUB_PORT', { min: 1, max: 65_535, default: 4100 }),
   host: settings.host('TOOLHUB_HOST', { default: '127.0.0.1' }),
-  publicUrl: settings.custom<string | undefined>('TOOLHUB_PUBLIC_URL', readPublicUrl, { default: undefined }),
+  publicUrl: settings.publicUrl('TOOLHUB_PUBLIC_URL', { optional: true }),
   trustProxy: settings.proxies('TOOLHUB_TRUST_PROXY', { optional: true }),
   logLevel: settings.choice('TOOLHUB_LOG_LEVEL', LOG_LEVELS, { default: 'info' }),
   databaseUrl: settings.url(['TOOLHUB_DATABASE_URL', 'DATABASE_URL'], {
@@ -103,10 +102,8 @@ const spec = {
   lostKeyIds: settings.custom<readonly string[]>('TOOLHUB_LOST_ENCRYPTION_KEYS', parseKeyIds, {
     default: [],
   }),
-  adminToken: settings.custom<string | undefined>('TOOLHUB_ADMIN_TOKEN', readBearer, { default: undefined }),
-  metricsToken: settings.custom<string | undefined>('TOOLHUB_METRICS_TOKEN', readBearer, {
-    default: undefined,
-  }),
+  adminToken: settings.bearer('TOOLHUB_ADMIN_TOKEN', { optional: true }),
+  metricsToken: settings.bearer('TOOLHUB_METRICS_TOKEN', { optional: true }),
   internalTokens: settings.namedTokens('TOOLHUB_INTERNAL_TOKENS', { optional: true }),
   smtpUrl: settings.url('SMTP_URL', { protocols: ['smtp:', 'smtps:'], optional: true }),
   mailFrom: settings.mailbox('MAIL_FROM', { default: 'Toolhub <toolhub@localhost>' }),
@@ -155,23 +152,6 @@ function readPublicKeys(text: string): readonly string[] | Error {
   return keys.every((key) => /^[0-9a-f]{64}$/i.test(key))
     ? keys
     : new Error('must be the public key of an application, 64 hexadecimal digits, or several with commas');
-}
-
-function readPublicUrl(text: string): string | Error {
-  const url = URL.canParse(text) ? new URL(text) : undefined;
-  const plain = url !== undefined && /^https?:$/.test(url.protocol) && /^[a-z]+:\/\/[^/?#@]+\/?$/i.test(text);
-  // The issuer's metadata documents have fixed paths, so the service owns the whole origin.
-  return plain
-    ? url.origin
-    : new Error('must be an http or https address without path, user, query and fragment');
-}
-
-/** A token travels in a header, and one that can be guessed is as good as none. */
-function readBearer(text: string): string | Error {
-  const usable = /^[!-~]+$/.test(text) && text.length >= SECRET_LENGTH_MIN;
-  return usable
-    ? text
-    : new Error(`must be ${SECRET_LENGTH_MIN} or more printable characters without spaces`);
 }
 
 /** What is wrong with the file of internal accounts, platform by platform. */
