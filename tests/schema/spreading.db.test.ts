@@ -1,6 +1,6 @@
 // Spreading, as far as a plain Postgres can show it: which statements place the tables, what is refused, and that no
 // transaction writes rows that could commit apart. The functions of Citus are played by ones that write down their calls.
-import { type PlacedTables, type Queryable, spread } from '@libs/db';
+import { migrate, type PlacedTables, prepareSchema, type Queryable, spread } from '@libs/db';
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { paymentsMigrations } from '../../services/payments/src/migrations.ts';
@@ -97,6 +97,38 @@ describe.each([
     expect(await run()).toBe(1);
     const again = (await readPlaced(made.database)).at(-1);
     expect(again?.beside).toBe(placed.find(({ method }) => method === 'by tenant')?.name);
+  });
+
+  test('a service that is newer than the placing does not start: what it filled could not be placed any more', async () => {
+    const schema = source.schema;
+    const start = () => prepareSchema({ url: made.url, source, tables, command: 'npm run it -- spread' });
+    await start();
+    const [last] = (await readPlaced(made.database)).slice(-1);
+    const unplaced = `delete from public.pg_dist_partition where logicalrelid = $1::regclass`;
+    await made.database.query(unplaced, [last?.name]);
+    await expect(start()).rejects.toThrow(
+      new RegExp(
+        `^this database is spread, and ${schema}[^\\n]+not in its place: run \`npm run it -- spread\``,
+      ),
+    );
+    const { rows } = await made.database.query(
+      `delete from migrations where (series, number) in (select series, number from migrations order by applied_at desc limit 1)
+       returning series, number, name, checksum`,
+    );
+    await expect(start()).rejects.toThrow(
+      /^this database is spread, and 1 of the migrations [^\n]+ spread` first/,
+    );
+    await made.database.query(
+      `insert into migrations (series, number, name, checksum) select * from jsonb_to_record($1)
+         as record (series text, number int, name text, checksum text)`,
+      [rows[0]],
+    );
+    await run();
+    await start();
+    // What was not spread is brought up to date as ever.
+    await made.database.query('truncate public.pg_dist_partition');
+    await start();
+    expect(await migrate(made.url, source)).toBe(0);
   });
 
   test('an installation with rows is refused, with the way to move them', async () => {

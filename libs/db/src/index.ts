@@ -57,3 +57,4 @@ export { placeLibraryTables } from './spread/library-tables.ts';
 export type { PlacedTable, PlacedTables, Placement } from './spread/placement.ts';
 export { CommitsUnsettled } from './spread/settle.ts';
 export { SpreadError, spread } from './spread/spread.ts';
+export { prepareSchema } from './spread/start.ts';

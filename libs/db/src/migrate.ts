@@ -104,6 +104,12 @@ export async function migrate(url: string, source: MigrationSource): Promise<num
   }
 }
 
+/** How many files a schema that was migrated before has not had yet; changes nothing. */
+export async function countPending(client: pg.Client, source: MigrationSource): Promise<number> {
+  const migrations = await readMigrations(source);
+  return missing(source, migrations, await readRecord(client, source)).length;
+}
+
 async function locked<T>(client: pg.Client, source: MigrationSource, work: () => Promise<T>): Promise<T> {
   await client.query(`begin; ${migrationSettings}`);
   try {

@@ -4,9 +4,10 @@ import {
   DataFolderError,
   isDatabaseAway,
   MigrationError,
-  migrate,
   openDatabase,
+  prepareSchema,
   reportSecondConnections,
+  SpreadError,
   startEmbedded,
 } from '@libs/db';
 import {
@@ -26,6 +27,7 @@ import { paymentsMigrations, SCHEMA } from './migrations.ts';
 import { certificateWarnings } from './rails/certificates.ts';
 import { checkKeysAtStart } from './rotation/start-check.ts';
 import { loadSecrets } from './secrets.ts';
+import { PAYMENTS_TABLES } from './spreading/tables.ts';
 import { welcome } from './welcome.ts';
 
 async function openStorage(config: PaymentsConfig, closers: Closer[]): Promise<string> {
@@ -39,7 +41,10 @@ async function openStorage(config: PaymentsConfig, closers: Closer[]): Promise<s
 async function start(config: PaymentsConfig, closers: Closer[]): Promise<void> {
   const url = await openStorage(config, closers);
   const { directUrl, preparedStatements } = config.database;
-  await migrate(directUrl ?? url, paymentsMigrations());
+  await prepareSchema({
+    ...{ url: directUrl ?? url, source: paymentsMigrations(), tables: PAYMENTS_TABLES },
+    command: 'npm run payments -- spread',
+  });
   const log = createLogger({ name: 'payments', level: config.http.logLevel });
   for (const warning of certificateWarnings(config.rails.certificates, new Date())) log.warn(warning);
   const metrics = createMetrics({ service: 'payments' });
@@ -86,6 +91,6 @@ async function main(): Promise<void> {
 }
 
 await runMain(main, {
-  startErrors: [DatabaseUnreachable, DataFolderError, MigrationError, SealError],
+  startErrors: [DatabaseUnreachable, DataFolderError, MigrationError, SealError, SpreadError],
   isOutage: isDatabaseAway,
 });

@@ -3,9 +3,10 @@ import {
   DataFolderError,
   isDatabaseAway,
   MigrationError,
-  migrate,
   openDatabase,
+  prepareSchema,
   reportSecondConnections,
+  SpreadError,
   startEmbedded,
 } from '@libs/db';
 import {
@@ -26,6 +27,7 @@ import type { Connector } from './connectors/connector.ts';
 import { createConnectors } from './connectors/index.ts';
 import { checkKeysAtStart } from './rotation/start-check.ts';
 import { migrationSource, SCHEMA } from './schema.ts';
+import { TOOLHUB_TABLES } from './spreading/tables.ts';
 import { welcome } from './welcome.ts';
 
 const CONNECTIONS_MAX = 20;
@@ -41,7 +43,10 @@ async function main(): Promise<void> {
 async function start(config: Config, connectors: readonly Connector[], closers: Closer[]): Promise<void> {
   const url = config.databaseUrl ?? (await startDatabase(config, closers));
   const { databaseDirectUrl: directUrl, preparedStatements } = config;
-  await migrate(directUrl ?? url, migrationSource);
+  await prepareSchema({
+    ...{ url: directUrl ?? url, source: migrationSource, tables: TOOLHUB_TABLES },
+    command: 'npm run toolhub -- spread',
+  });
   const log = createLogger({ name: 'toolhub', level: config.server.logLevel });
   const metrics = createMetrics({ service: 'toolhub' });
   const database = await openDatabase({
@@ -82,6 +87,6 @@ async function startDatabase(config: Config, closers: Closer[]): Promise<string>
 }
 
 await runMain(main, {
-  startErrors: [DatabaseUnreachable, DataFolderError, MigrationError, SealError],
+  startErrors: [DatabaseUnreachable, DataFolderError, MigrationError, SealError, SpreadError],
   isOutage: isDatabaseAway,
 });

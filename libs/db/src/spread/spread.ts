@@ -57,9 +57,7 @@ export async function spread({ url, tables, onPlaced }: SpreadOptions): Promise<
     await requireCitus(client);
     await requireServers(client);
     const placed = await readPlaced(client);
-    const missing = Object.fromEntries(
-      Object.entries(tables).filter(([name, { placement }]) => placement !== 'local' && !placed.has(name)),
-    );
+    const missing = without(tables, placed);
     await requireEmpty(client, missing);
     const anchor = Object.keys(tables).find(
       (name) => placed.has(name) && tables[name]?.placement === 'by tenant',
@@ -158,6 +156,24 @@ async function bringFunctions(client: pg.Client, schemas: readonly string[]): Pr
   );
   for (const { name } of rows)
     await client.query('select create_distributed_function($1::regprocedure)', [name]);
+}
+
+/** Those that have a place on the servers and are not there. */
+function without(tables: PlacedTables, placed: ReadonlySet<string>): PlacedTables {
+  return Object.fromEntries(
+    Object.entries(tables).filter(([name, { placement }]) => placement !== 'local' && !placed.has(name)),
+  );
+}
+
+export async function isPlacedAnywhere(client: pg.Client, tables: PlacedTables): Promise<boolean> {
+  const { rows } = await client.query(`select to_regclass('pg_dist_partition') is not null as present`);
+  if (!(rows[0] as { present: boolean }).present) return false;
+  const placed = await readPlaced(client);
+  return Object.keys(tables).some((name) => placed.has(name));
+}
+
+export async function findUnplaced(client: pg.Client, tables: PlacedTables): Promise<string[]> {
+  return Object.keys(without(tables, await readPlaced(client)));
 }
 
 async function readPlaced(client: pg.Client): Promise<Set<string>> {
