@@ -1,5 +1,5 @@
-// Spreading, as far as a plain Postgres can show it: which statements place the tables, what is refused, and that no
-// transaction writes rows that could commit apart. The functions of Citus are played by ones that write down their calls.
+// Spreading, as far as a plain Postgres can show it: which statements place the tables, and what is refused. The functions
+// of Citus are played by ones that write down their calls.
 import { migrate, type PlacedTables, prepareSchema, type Queryable, spread } from '@libs/db';
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -7,8 +7,6 @@ import { paymentsMigrations } from '../../services/payments/src/migrations.ts';
 import { PAYMENTS_TABLES } from '../../services/payments/src/spreading/tables.ts';
 import { migrationSource } from '../../services/toolhub/src/schema.ts';
 import { TOOLHUB_TABLES } from '../../services/toolhub/src/spreading/tables.ts';
-import { type Harness, startHarness } from '../contract/payments/harness.ts';
-import { type Receiver, startReceiver } from '../contract/payments/receiver.ts';
 
 const PLAYED_CITUS = `
 create table public.pg_dist_partition (logicalrelid oid primary key, method text not null, by text, beside text, place serial);
@@ -46,9 +44,17 @@ async function readForeignKeys(db: Queryable): Promise<string[]> {
 }
 
 describe.each([
-  { name: 'payments', source: paymentsMigrations(), tables: PAYMENTS_TABLES as PlacedTables },
-  { name: 'toolhub', source: migrationSource, tables: TOOLHUB_TABLES as PlacedTables },
-])('$name', ({ source, tables }) => {
+  {
+    ...{ name: 'payments', source: paymentsMigrations(), tables: PAYMENTS_TABLES as PlacedTables },
+    wasLocal: 'payments.rail_quarantine',
+    row: `(id, rail, content_sealed, reason, received_at) values ('qua_a', 'rtp', '', 'odd', now())`,
+  },
+  {
+    ...{ name: 'toolhub', source: migrationSource, tables: TOOLHUB_TABLES as PlacedTables },
+    wasLocal: 'toolhub.passkey_challenges',
+    row: `(browser_hash, kind, challenge, expires_at) values ('a', 'log_in', 'a', now())`,
+  },
+])('$name', ({ source, tables, wasLocal, row }) => {
   let made: TestDatabase;
   const run = () => spread({ url: made.url, tables, onPlaced: () => {} });
 
@@ -99,6 +105,14 @@ describe.each([
     expect(again?.beside).toBe(placed.find(({ method }) => method === 'by tenant')?.name);
   });
 
+  test('a table that was local before is placed with its rows', async () => {
+    await made.database.query(`insert into ${wasLocal} ${row}`);
+    await made.database.query(`delete from public.pg_dist_partition where logicalrelid = $1::regclass`, [
+      wasLocal,
+    ]);
+    expect(await run()).toBe(1);
+  });
+
   test('a service that is newer than the placing does not start: what it filled could not be placed any more', async () => {
     const schema = source.schema;
     const start = () => prepareSchema({ url: made.url, source, tables, command: 'npm run it -- spread' });
@@ -138,60 +152,3 @@ describe.each([
     expect(await readPlaced(made.database)).toEqual([]);
   });
 });
-
-describe('no transaction writes rows that could commit apart', () => {
-  let harness: Harness;
-  let receiver: Receiver;
-
-  beforeAll(async () => {
-    receiver = await startReceiver();
-    harness = await startHarness({ env: { PAYMENTS_SANDBOX_RTP_MS: '1', PAYMENTS_SANDBOX_ACH_MS: '1' } });
-  });
-  afterAll(async () => {
-    await harness.stop();
-    await receiver.stop();
-  });
-
-  test('payments', async () => {
-    await harness.call('POST', '/v1/webhook_endpoints', { body: { url: `${receiver.url}/hook` } });
-    const pay = (key: string, rail: string, destination: string) =>
-      harness.call('POST', '/v1/payments', {
-        headers: { 'idempotency-key': key },
-        body: {
-          amount: 100,
-          currency: 'USD',
-          source: { payment_method_id: 'pm_alice' },
-          destination: { payment_method_id: destination },
-          rail,
-        },
-      });
-    await Promise.all([
-      pay('1', 'rtp', 'pm_bob'),
-      pay('2', 'ach', 'pm_bob'),
-      pay('3', 'rtp', 'pm_test_rtp_reject_ac04'),
-      pay('4', 'ach', 'pm_test_ach_return_r01'),
-    ]);
-    const isOver = async () =>
-      (await harness.call('GET', '/v1/payments')).body.data.filter(({ status }: { status: string }) =>
-        /completed|failed/.test(status),
-      ).length;
-    await expect.poll(isOver).toBeGreaterThanOrEqual(3);
-    expect(await findMixed(harness.database, PAYMENTS_TABLES)).toEqual([]);
-  });
-});
-
-/** Pairs of a local table and a placed one that one transaction has written, by the rows that are there. */
-async function findMixed(db: Queryable, tables: PlacedTables): Promise<string[]> {
-  const written = async (isLocal: boolean) => {
-    const names = Object.entries(tables).flatMap(([name, { placement, isAloneWhenSpread }]) =>
-      (placement === 'local') !== isLocal || name.endsWith('.migrations') || isAloneWhenSpread ? [] : [name],
-    );
-    const looks = names.map((name) => `select distinct '${name}' as name, xmin::text as tx from ${name}`);
-    return (await db.query<{ name: string; tx: string }>(looks.join(' union all '))).rows;
-  };
-  const placed = Map.groupBy(await written(false), ({ tx }) => tx);
-  const pairs = (await written(true)).flatMap(({ name, tx }) =>
-    (placed.get(tx) ?? []).map((other) => `${name} with ${other.name}`),
-  );
-  return [...new Set(pairs)].toSorted();
-}

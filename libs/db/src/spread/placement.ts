@@ -6,14 +6,14 @@ export type Placement = 'by tenant' | 'reference' | 'managed local' | 'local';
 
 export interface PlacedTable {
   readonly placement: Placement;
-  /** A local table that is written with rows of tenants where there is one server, and by itself where there are several. */
-  readonly isAloneWhenSpread?: true;
   /** The tenant's column, for tables that are spread by it. */
   readonly by?: string;
   /** Why it is not spread by tenant. */
   readonly why?: string;
   /** Its migration writes a row, so that it is never empty. */
   readonly isSeeded?: true;
+  /** It was local before: where it has rows they stay with it, which none may whose identities would begin anew. */
+  readonly wasLocal?: true;
   /** Triggers that would write on another server, which none may: the code that changes the table does their work. */
   readonly triggersDropped?: readonly string[];
 }

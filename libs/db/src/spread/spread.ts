@@ -187,8 +187,8 @@ async function readPlaced(client: pg.Client): Promise<Set<string>> {
 /** Rows of a table that is placed later would be copied while others are written, and identities would begin anew. */
 async function requireEmpty(client: pg.Client, tables: PlacedTables): Promise<void> {
   const filled: string[] = [];
-  for (const [name, { placement, isSeeded }] of Object.entries(tables)) {
-    if (placement === 'reference' || isSeeded) continue;
+  for (const [name, { placement, isSeeded, wasLocal }] of Object.entries(tables)) {
+    if (placement === 'reference' || isSeeded || wasLocal) continue;
     const { rows } = await client.query(`select exists (select from ${name}) as filled`);
     if ((rows[0] as { filled: boolean }).filled) filled.push(name);
   }

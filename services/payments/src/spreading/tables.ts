@@ -60,7 +60,11 @@ const tables = {
     placement: 'managed local',
     why: 'finds the tenant by the reference that a network answers with; written with the tenant’s rows',
   },
-  rail_quarantine: { placement: 'local', why: 'what could not be matched has no tenant' },
+  rail_quarantine: {
+    placement: 'managed local',
+    why: 'what could not be matched has no tenant; worked off with the rows of the payment that it is for',
+    wasLocal: true,
+  },
   reconciliations: { placement: 'local', why: 'one row for each day and rail' },
   reconciliation_differences: { placement: 'local', why: 'few; some belong to no tenant' },
   reconciliation_runs: { placement: 'local', why: 'one row for each rail' },
@@ -75,7 +79,7 @@ const tables = {
   sandbox_ach_entries: sandbox,
   sandbox_ach_answers: sandbox,
   sandbox_ach_outbox: sandbox,
-  sandbox_rtp_transfers: { ...sandbox, isAloneWhenSpread: true },
+  sandbox_rtp_transfers: sandbox,
   sandbox_rtp_orders: sandbox,
 } satisfies Record<string, PlacedTable>;
 

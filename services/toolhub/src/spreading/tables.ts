@@ -25,7 +25,11 @@ const tables = {
   personal_tokens: byCustomer,
   mail_tokens: byCustomer,
   passkeys: byCustomer,
-  passkey_challenges: beforeLogin,
+  passkey_challenges: {
+    placement: 'managed local',
+    why: 'short-lived, and found before anybody is logged in; removed with a change of the password',
+    wasLocal: true,
+  },
   suspended_customers: byCustomer,
   oauth_clients: {
     placement: 'managed local',

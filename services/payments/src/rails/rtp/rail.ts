@@ -25,6 +25,7 @@ import { readStatusReport } from './messages/read.ts';
 import { accountMarks } from './network/account-marks.ts';
 import { createSandboxRtpNetwork, type DeliverAnswers, type SandboxRtpNetwork } from './network/network.ts';
 import { createRtpCarrier } from './sending/orders.ts';
+import { writeReferenceAgain } from './submissions/store.ts';
 import type { InquiryPolicy } from './submissions/submission.ts';
 import { RTP_TERMS } from './terms.ts';
 import { createRtpHandlers } from './work/handlers.ts';
@@ -149,7 +150,9 @@ async function force(
   const isSettled = outcome === 'settle';
   const reference = payment.attempts.at(-1)?.network_reference;
   const code = meaning?.networkCode ?? REJECT_DEFAULT;
-  if (reference)
+  if (reference) {
+    await writeReferenceAgain(tx, reference);
     await network.order(tx, reference, isSettled ? { status: 'ACTC' } : { status: 'RJCT', code });
+  }
   return isSettled ? settledByOrder(payment, at) : rejectedByOrder(payment, meaning);
 }

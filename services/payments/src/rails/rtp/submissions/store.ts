@@ -114,6 +114,15 @@ export async function insertSubmissions(
   ]);
 }
 
+/**
+ * Where tables are spread: the books of the sandbox's network lie on the first server for themselves, and what is written to
+ * them with rows of a tenant commits together with those only where a managed table is written, too.
+ */
+export async function writeReferenceAgain(tx: Queryable, reference: string): Promise<void> {
+  if (tx.isSpread)
+    await tx.query('update rail_references set payment_id = payment_id where reference = $1', [reference]);
+}
+
 const INSERT_SUBMISSIONS = `
 with input as (
   select * from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::date[],
