@@ -1,4 +1,4 @@
-// A platform is one folder and one line: here is the folder, and the line is the one that names it in the list.
+// To the service a platform is one folder and one line, which names it in the list; its words for the pages are the dashboard's.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestDatabase } from '@libs/db/testing';

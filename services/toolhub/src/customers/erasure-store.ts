@@ -1,4 +1,5 @@
 import type { Queryable } from '@libs/db';
+import { DELIVERY_SCHEMA } from '../webhooks/rules.ts';
 
 /*
  * A deliberate exception to "a feature writes its own tables": the end of an account touches all of them, and one list
@@ -88,8 +89,8 @@ export async function deleteRowsOf(db: Queryable, customerId: string, limit: num
     customerId,
   ]);
   const { rowCount } = await db.query(
-    `delete from toolhub_webhooks.deliveries where tenant_id = $1 and ctid = any
-       (array(select ctid from toolhub_webhooks.deliveries where tenant_id = $1 limit $2))`,
+    `delete from ${DELIVERY_SCHEMA}.deliveries where tenant_id = $1 and ctid = any
+       (array(select ctid from ${DELIVERY_SCHEMA}.deliveries where tenant_id = $1 limit $2))`,
     [customerId, limit],
   );
   return rowCount;

@@ -44,8 +44,7 @@ const PURGE_MINUTES = 30;
 export type Accounts = Part & {
   customers: CustomerService;
   access: Access;
-  /** Where features declare theirs. */
-  /** Puts declared routes into the app. */
+  /** Where features declare their routes, which puts them into the app. */
   routes: ToolhubRoutes;
   /** The same for a scope that reads bodies in its own way. */
   routesOn: RoutesOn;

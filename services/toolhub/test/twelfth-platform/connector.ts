@@ -1,4 +1,4 @@
-// A platform as somebody would add it: this folder is all of it.
+// A platform as somebody would add it: this folder is all of it but its words for the pages.
 import { type Static, Type } from 'typebox';
 import {
   type Connector,
