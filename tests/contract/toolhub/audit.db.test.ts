@@ -117,6 +117,12 @@ test('[TH-12.1] the log is filtered by what, whom, how and when, and comes as CS
   const nextDay = new Date(Date.parse(last ?? '') + 86_400_000).toISOString().slice(0, 10);
   expect(await actions(`from=${nextDay}`)).toEqual([]);
   expect(await actions('from=2026-99-99')).toBe(400);
+  expect(await actions('from=0001-01-01&action=token.created')).toEqual(['token.created']);
+  const { body: refused } = await call<{ errors: { parameter: string }[] }>(
+    `${url}/api/audit?from=2026-02-30&to=2026-02-31&limit=500`,
+    { cookie },
+  );
+  expect(refused.errors.map(({ parameter }) => parameter).sort()).toEqual(['from', 'limit', 'to']);
 
   const csv = await fetch(`${url}/api/audit/export?action=token.created`, { headers: { cookie } });
   expect(csv.headers.get('content-type')).toBe('text/csv; charset=utf-8');

@@ -2,7 +2,7 @@ import { cursorCodec, listQuery, listSchema, sendParts } from '@libs/http';
 import { newId } from '@libs/seal';
 import Type, { type Static } from 'typebox';
 import type { Access } from '../customers/access.ts';
-import { queryDay, readDay } from '../query-day.ts';
+import { queryDay } from '../query-day.ts';
 import type { ToolhubRoutes } from '../route-rules.ts';
 import { type AuditEntry, OUTCOMES } from './entry.ts';
 import { auditCsv } from './export.ts';
@@ -74,14 +74,13 @@ function toApi(entry: AuditEntry) {
 }
 
 /** Ids sort by their time, so a day is a range of ids. */
-function firstIdOf(parameter: string, text: string | undefined): string | null {
-  const day = readDay(parameter, text);
+function firstIdOf(day: string | undefined): string | null {
   return day === undefined ? null : newId('aud', Date.parse(day), (bytes) => Buffer.alloc(bytes));
 }
 
 function fromApi(query: Static<typeof Filters>): EntryFilter {
   const { actor = null, action = null, target = null, outcome = null, from, to } = query;
-  return { actor, action, target, outcome, since: firstIdOf('from', from), before: firstIdOf('to', to) };
+  return { actor, action, target, outcome, since: firstIdOf(from), before: firstIdOf(to) };
 }
 
 export function registerAuditRoutes(

@@ -209,4 +209,13 @@ describe('usage', () => {
       body: { code: 'invalid_query' },
     });
   });
+
+  test.each([
+    ['/api/usage?from=2026-02-30&to=2026-02-31', ['from', 'to']],
+    ['/api/usage?from=0000-01-01&group=hour', ['from', 'group']],
+  ])('%s: 400 that names every parameter', async (address, wrong) => {
+    const { status, body } = await api('GET', address);
+    expect(status).toBe(400);
+    expect((body.errors as { parameter: string }[]).map(({ parameter }) => parameter).sort()).toEqual(wrong);
+  });
 });

@@ -1,7 +1,7 @@
 import { noteAudit } from '@libs/http';
 import Type from 'typebox';
 import type { Access } from '../customers/access.ts';
-import { badDay, queryDay, readDay } from '../query-day.ts';
+import { badDay, queryDay } from '../query-day.ts';
 import type { ToolhubRoutes } from '../route-rules.ts';
 import { dayOf, monthOf } from './month.ts';
 import { USAGE_GROUPS } from './plan.ts';
@@ -254,8 +254,8 @@ function registerUsageRoutes(
 }
 
 function readRange(query: { from?: string; to?: string }, now: Date): { from: string; to: string } {
-  const from = readDay('from', query.from) ?? monthOf(now);
-  const to = readDay('to', query.to) ?? dayOf(new Date(now.getTime() + DAY_MS));
+  const from = query.from ?? monthOf(now);
+  const to = query.to ?? dayOf(new Date(now.getTime() + DAY_MS));
   const days = (Date.parse(to) - Date.parse(from)) / DAY_MS;
   if (days < 0) throw badDay('to', 'Must not be before from.');
   if (days > USAGE_DAYS_MAX) throw badDay('from', `Must be at most ${USAGE_DAYS_MAX} days before to.`);
