@@ -34,8 +34,6 @@ export interface Sealer {
   seal(plain: string | Uint8Array, context: string): Buffer;
   open(sealed: Uint8Array, context: string): Buffer;
   openText(sealed: Uint8Array, context: string): string;
-  /** True for an envelope made by a key that is no longer the first one. */
-  needsReseal(sealed: Uint8Array): boolean;
   /** Keyed, so that a stolen table of fingerprints cannot be searched by trying every account number. */
   fingerprint(value: string, context: string): string;
   /** One per key, newest first: while keys rotate, a stored fingerprint may come from any of them. */
@@ -138,7 +136,6 @@ export function createSealer(options: SealerOptions): Sealer {
     seal,
     open,
     openText: (sealed, context) => open(sealed, context).toString('utf8'),
-    needsReseal: (sealed) => !current.id.equals(parseEnvelope(sealed).subarray(1, HEADER_BYTES)),
     fingerprint: (value, context) => fingerprintWith(current, value, context),
     fingerprints: (value, context) => keys.map((key) => fingerprintWith(key, value, context)),
   };

@@ -27,7 +27,6 @@ import {
   lockCredential,
   putCredential,
   renameCredential,
-  reseal,
   retryExpired,
   seedCredential,
 } from './store.ts';
@@ -129,13 +128,9 @@ export function createCredentialService(deps: CredentialServiceDependencies): Cr
   }
 
   /** A row that does not open is of no use to anyone but a thief: to the customer it is as if it were not there. */
-  async function unseal(row: CredentialRow): Promise<{ credential: unknown } | undefined> {
+  function unseal(row: CredentialRow): { credential: unknown } | undefined {
     try {
-      const credential = vault.open(row, row.sealed);
-      if (vault.needsReseal(row.sealed)) {
-        await reseal(database, row, { version: row.version, sealed: vault.seal(row, credential) });
-      }
-      return { credential };
+      return { credential: vault.open(row, row.sealed) };
     } catch (error) {
       if (!(error instanceof SealError)) throw error;
       deps.onUnreadable(error, row);
@@ -145,7 +140,7 @@ export function createCredentialService(deps: CredentialServiceDependencies): Cr
 
   async function openRow(row: CredentialRow | undefined): Promise<OpenResult> {
     if (row === undefined) return { kind: 'not_connected' };
-    const plain = await unseal(row);
+    const plain = unseal(row);
     if (plain === undefined) return { kind: 'not_connected' };
     if (row.status === 'expired') return { kind: 'token_expired' };
     if (row.refreshable && isDue(row.expiresAt, EXPIRY_MARGIN_MS)) return renewRow(row, { isRefused: false });
@@ -270,7 +265,7 @@ export function createCredentialService(deps: CredentialServiceDependencies): Cr
     const connector = connectors.find(platform);
     if (connector?.leave === undefined) return;
     const row = await findCredential(database, customerKey(customerId, platform));
-    const plain = row === undefined ? undefined : await unseal(row);
+    const plain = row === undefined ? undefined : unseal(row);
     if (row === undefined || plain === undefined) return;
     const signal = AbortSignal.timeout(LEAVE_TIMEOUT_MS);
     const { account } = row;

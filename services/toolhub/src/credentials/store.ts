@@ -274,19 +274,3 @@ export async function retryExpired(
   );
   return rows[0] && fromCredentialRow(rows[0]);
 }
-
-/** The same content under a newer key of the service. */
-export async function reseal(
-  db: Queryable,
-  key: CredentialKey,
-  { version, sealed }: { version: number; sealed: Buffer },
-): Promise<void> {
-  await db.query(
-    {
-      name: 'credentials.reseal',
-      text: `update credentials set sealed = $5
-        where customer_id = $1 and platform = $2 and slot = $3 and version = $4`,
-    },
-    [key.customerId, key.platform, key.slot, version, sealed],
-  );
-}

@@ -6,7 +6,6 @@ import type { CredentialKey } from './credential.ts';
 export interface Vault {
   seal(key: CredentialKey, credential: unknown): Buffer;
   open(key: CredentialKey, sealed: Buffer): unknown;
-  needsReseal(sealed: Buffer): boolean;
 }
 
 /** As JSON no part of the context can pass for another, whatever an account is called. */
@@ -25,6 +24,5 @@ export function createVault(sealer: Sealer): Vault {
   return {
     seal: (key, credential) => sealer.seal(JSON.stringify(credential), contextOf(key)),
     open: (key, sealed) => JSON.parse(sealer.openText(sealed, contextOf(key))) as unknown,
-    needsReseal: (sealed) => sealer.needsReseal(sealed),
   };
 }

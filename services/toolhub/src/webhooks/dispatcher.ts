@@ -6,7 +6,7 @@ import { createDeliveryDispatcher, type DeliveryDispatcher } from '@libs/webhook
 import type { EventLog } from '../events/service.ts';
 import { DELIVERY_SCHEMA, type DeliveryRules, ENDPOINT_ID } from './rules.ts';
 import type { SecretVault } from './secrets.ts';
-import { findConfigs, resealSecret, type StoredConfig } from './store.ts';
+import { findConfigs, type StoredConfig } from './store.ts';
 import { webhookBody } from './webhook.ts';
 
 export interface WebhookDispatcherDependencies {
@@ -36,11 +36,7 @@ export function createWebhookDispatcher(deps: WebhookDispatcherDependencies): We
   /** Whoever lost the key can still be helped: no secret fails the try, and its dead letter can be replayed later. */
   function openSecret(config: StoredConfig): string[] {
     try {
-      const secret = vault.open(config.customerId, config.secretSealed);
-      if (vault.needsReseal(config.secretSealed)) {
-        resealSecret(database, config, vault.seal(config.customerId, secret)).catch(onError);
-      }
-      return [secret];
+      return [vault.open(config.customerId, config.secretSealed)];
     } catch (error) {
       onError(error);
       return [UNREADABLE_SECRET];

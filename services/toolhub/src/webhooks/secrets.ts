@@ -17,7 +17,6 @@ export function createSecretVault(sealer: Sealer) {
   return {
     seal: (customerId: string, secret: string): Buffer => sealer.seal(secret, contextOf(customerId)),
     open: (customerId: string, sealed: Buffer): string => sealer.openText(sealed, contextOf(customerId)),
-    needsReseal: sealer.needsReseal,
   };
 }
 

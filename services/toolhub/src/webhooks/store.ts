@@ -78,14 +78,6 @@ const FIND_MANY: TenantStatement = {
   },
 };
 
-/** The same secret under a newer key of the service; one that was made meanwhile stays. */
-export async function resealSecret(db: Queryable, config: StoredConfig, secretSealed: Buffer): Promise<void> {
-  await db.query(
-    'update webhook_configs set secret_sealed = $3 where customer_id = $1 and secret_sealed = $2',
-    [config.customerId, config.secretSealed, secretSealed],
-  );
-}
-
 /** Whose deliveries were given up, those first where that was last; one that was replayed may die again. */
 export async function listCustomersWithDeadLetters(
   db: Queryable,
