@@ -1,6 +1,7 @@
 export interface TestsOfFile {
   passed: number;
   failed: string[];
+  skipped: string[];
 }
 
 /** Arguments of Vitest by which its run is reported into this folder. */

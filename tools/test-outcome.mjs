@@ -18,10 +18,12 @@ export function readOutcome(status, folder) {
   const files = new Map();
   const report = readReport(folder, 'tests.json');
   for (const { name, status: ofFile, assertionResults } of report?.testResults ?? []) {
-    const failed = assertionResults.filter((one) => one.status === 'failed').map((one) => one.fullName);
+    const namesOf = (status) =>
+      assertionResults.filter((one) => one.status === status).map((one) => one.fullName);
+    const failed = namesOf('failed');
     // A file that broke before its first test fails no test, and yet it failed.
     if (ofFile === 'failed' && failed.length === 0) failed.push('before its first test');
-    files.set(name, { passed: assertionResults.filter((one) => one.status === 'passed').length, failed });
+    files.set(name, { passed: namesOf('passed').length, failed, skipped: namesOf('skipped') });
   }
   const failedFiles = [...files].filter(([, { failed }]) => failed.length > 0).map(([name]) => name);
   // A test that fails ends the run with 1 and explains that, unless something else broke beside it.

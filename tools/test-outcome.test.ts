@@ -44,6 +44,21 @@ test.each([
   expect(outcomeOf(files as unknown as Record<string, string>)).toEqual(expected);
 });
 
+test('what was skipped is told file by file, for the reader to know what this machine did not prove', () => {
+  outcomeOf({
+    one: `${passing} describe.runIf(false)('without it', () => { test('a', () => {}); test('b', () => {}); });`,
+    two: `test.skipIf(true)('c', () => {});`,
+    three: passing,
+  });
+  const { files } = readOutcome(0, folder);
+  const skipped = [...files].map(([name, file]) => [name.replace(/^.*\/|\.test\.js$/g, ''), file.skipped]);
+  expect(Object.fromEntries(skipped)).toEqual({
+    one: ['without it a', 'without it b'],
+    two: ['c'],
+    three: [],
+  });
+});
+
 test.each([[null], [1], [0]])('a run that ended with %s and left no report is broken', (status) => {
   expect(readOutcome(status, folder)).toMatchObject({ failedFiles: [], broken: true });
 });

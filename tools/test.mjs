@@ -2,7 +2,7 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { ensureInstalled, node, root } from './install.mjs';
 import { findSecrets } from './secrets.mjs';
 import { ensureSystemPrograms } from './system.mjs';
@@ -95,6 +95,11 @@ for (const { passed, failed } of first.files.values()) {
 rmSync(scratch, { recursive: true, force: true });
 
 for (const name of missing) console.log(`\nNOT RUN, because it is not installed: ${name}`);
+for (const [name, { skipped }] of first.files)
+  if (skipped.length > 0)
+    console.log(
+      `\nNOT RUN, because something that it needs is not here: ${relative(root, name)}, ${skipped.length} of its tests: ${skipped[0]}`,
+    );
 for (const test of luck)
   console.log(`\nFAILED ONCE and passed alone, which is a defect of the test or of what it tests: ${test}`);
 console.log(`\n${totals.passed} passed, ${totals.failed} failed`);
