@@ -8,7 +8,6 @@ import { type GuardedAddress, resolveGuarded } from './resolve.ts';
 export interface GuardedAgentOptions {
   /** For one address; up to three addresses of a name are tried. */
   readonly connectTimeoutMs?: number;
-  readonly keepAliveMs?: number;
   /** Open connections per origin; unlimited unless set, for callers that limit themselves. */
   readonly connectionsPerOrigin?: number;
   /** Extra authorities or a client certificate. */
@@ -64,7 +63,7 @@ export function createGuardedAgent(policy: EgressPolicy, options: GuardedAgentOp
     allowH2: false,
     pipelining: 1,
     connections: options.connectionsPerOrigin ?? null,
-    keepAliveTimeout: options.keepAliveMs ?? KEEP_ALIVE_MS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
     maxHeaderSize: RESPONSE_HEADERS_BYTES_MAX,
     connect: (connect, callback) => {
       resolveForConnect(connect, policy).then(

@@ -17,7 +17,7 @@ export type Setting<T> = {
   /** The variable, or several of which the first that is set counts. */
   names: readonly [string, ...string[]];
   read: SettingReader<T>;
-  /** Present when the variable may be missing. A function is asked after all others were read. */
+  /** Present when the variable may be missing. */
   fallback: { value: T } | undefined;
 };
 

@@ -37,7 +37,6 @@ export interface ConnectionOptions {
   preparedStatements?: boolean | undefined;
   /** Becomes the search path, so that SQL names tables without their schema. */
   schema: string;
-  applicationName?: string;
   timeouts?: Partial<Timeouts>;
 }
 
@@ -125,7 +124,7 @@ export function directOptions(options: ConnectionOptions): pg.ClientConfig {
   return {
     connectionString: options.directUrl ?? options.url,
     options: settings.join(' '),
-    application_name: options.applicationName ?? options.schema,
+    application_name: options.schema,
     connectionTimeoutMillis: timeoutsOf(options).connectMs,
     types: typeParsers,
     ...keptAlive,
