@@ -106,6 +106,17 @@ const cases: [name: string, planted: Planted, message: RegExp][] = [
   ['the wall clock', { [`${src}/a/states.ts`]: 'const at = new Date();' }, /are parameters/],
   ['chance', { [`${src}/a/states.ts`]: 'const n = Math.random();' }, /are parameters/],
   [
+    'random ids',
+    { [`${src}/a/service.ts`]: `import { createHash, randomUUID } from 'node:crypto';` },
+    /are parameters/,
+  ],
+  [
+    'random bytes',
+    { [`${src}/a/service.ts`]: `import { randomBytes } from 'node:crypto';` },
+    /are parameters/,
+  ],
+  ['random ids of the platform', { [`${src}/a/a.ts`]: 'const id = crypto.randomUUID();' }, /are parameters/],
+  [
     'a service built by another feature',
     { [`${src}/a/service.ts`]: 'const keys = createKeyService({ database });' },
     /a file of parts\/ builds them/,
@@ -200,6 +211,7 @@ describe('what is allowed passes', () => {
       },
     ],
     ['a test of a whole feature', { [`${src}/a/a.ts`]: '', [`${src}/a/test/flow.test.ts`]: '' }],
+    ['a hash', { [`${src}/a/a.ts`]: `import { createHash } from 'node:crypto';` }],
     ['a part that builds', { [`${src}/parts/keys.ts`]: 'const keys = createKeyService({ database });' }],
     ['options of a call', { [`${src}/a/a.ts`]: 'export function findA(options: FindOptions): A {' }],
     [

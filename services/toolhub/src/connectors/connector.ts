@@ -1,5 +1,6 @@
 import type { Database, Queryable } from '@libs/db';
 import type { GuardedPlace } from '@libs/egress';
+import type { RandomBytes } from '@libs/seal';
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
 
 /** R reads, W sends or publishes, I changes so that a repeat changes nothing, U overwrites, D deletes. */
@@ -174,6 +175,7 @@ export interface ToolContext<Credential = unknown> {
   /** For platforms that keep rows of their own; SQL stays in the platform's store.ts. */
   readonly database: Database;
   readonly now: () => Date;
+  readonly randomBytes: RandomBytes;
   /** Aborted when the caller cancels or the call's time is over. */
   readonly signal: AbortSignal;
   /** Until the call's time is over; without end where nobody set one. */

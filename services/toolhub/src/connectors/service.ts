@@ -1,5 +1,6 @@
 import type { Database } from '@libs/db';
 import { checkUrl, createEgressPolicy, type ResolveHost } from '@libs/egress';
+import type { RandomBytes } from '@libs/seal';
 import type { Connector, OAuthClient, ToolContext } from './connector.ts';
 import { ConnectorError } from './connector.ts';
 import { createEgress, type Egress, type ExchangeWatch } from './egress.ts';
@@ -14,6 +15,7 @@ export interface ConnectorServiceDependencies {
   /** Provider → `TOOLHUB_OAUTH_<PROVIDER>_*`. */
   oauthClients?: Readonly<Record<string, OAuthClient>>;
   now: () => Date;
+  randomBytes: RandomBytes;
   /** Where this service is reached; platforms are told of it where they can reach it, too. */
   publicUrl?: string;
   resolveHost?: ResolveHost;
@@ -112,6 +114,7 @@ export function createConnectorService(deps: ConnectorServiceDependencies): Conn
       guard: egress.guard,
       database: deps.database,
       now: deps.now,
+      randomBytes: deps.randomBytes,
       signal,
       timeLeftMs: input.timeLeftMs ?? (() => Number.POSITIVE_INFINITY),
       progress: input.progress ?? (() => {}),

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { registerPlatformRoutes } from '../connect/platforms-routes.ts';
 import type { Connector } from '../connectors/connector.ts';
 import { type ConnectorService, createConnectorService } from '../connectors/service.ts';
@@ -45,7 +46,7 @@ export function createPlatformAccounts(
   >,
 ) {
   const connectors = createConnectorService({
-    ...{ connectors: definitions, database, now },
+    ...{ connectors: definitions, database, now, randomBytes },
     egressAllow: config.egressAllow,
     baseUrls: config.connectorUrls,
     oauthClients: config.oauthClients,

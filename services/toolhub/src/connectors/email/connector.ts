@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import type { ImapFlow } from 'imapflow';
 import { type Connector, ConnectorError, defineConnector, type ToolContext } from '../connector.ts';
 import { probeBy, verifyBy } from '../vendor-api/probe.ts';
@@ -19,7 +18,6 @@ import { emailTools } from './tools.ts';
 
 export interface EmailConnectorDependencies {
   pool?: ImapPoolDependencies;
-  newMessageId?: (domain: string) => string;
   providers?: readonly MailProvider[];
 }
 
@@ -35,7 +33,6 @@ export function createEmailConnector(options: EmailConnectorDependencies = {}): 
   const shares = options.pool?.shares ?? createConnectionShares();
   const pool = createImapPool({ ...options.pool, shares });
   const providers = options.providers ?? MAIL_PROVIDERS;
-  const newMessageId = options.newMessageId ?? ((domain) => `<${randomUUID()}@${domain}>`);
 
   /** Both servers are asked at once, each with a login of its own; nothing is read or sent. */
   async function logIn(context: ToolContext<EmailCredential>): Promise<void> {
@@ -73,7 +70,7 @@ export function createEmailConnector(options: EmailConnectorDependencies = {}): 
         await logIn(context);
         return undefined;
       }),
-    tools: emailTools({ pool, shares, newMessageId }),
+    tools: emailTools({ pool, shares }),
     close: () => pool.close(),
   });
 }

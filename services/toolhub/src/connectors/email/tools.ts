@@ -9,7 +9,7 @@ import { getAttachment, getMessage } from './reading/read.ts';
 import { searchMessages } from './reading/search.ts';
 import { listThreads } from './reading/threads.ts';
 import * as schemas from './schemas.ts';
-import { composeMail } from './sending/compose.ts';
+import { composeMail, messageIdsOf } from './sending/compose.ts';
 import { createDraft } from './sending/draft.ts';
 import { replyToMessage } from './sending/reply.ts';
 import { afterSending, fileCopy } from './sending/sent-folder.ts';
@@ -20,7 +20,6 @@ type EmailContext = ToolContext<EmailCredential>;
 export interface EmailToolDeps {
   pool: ImapPool;
   shares: ConnectionShares;
-  newMessageId: (domain: string) => string;
 }
 
 export function emailTools(deps: EmailToolDeps): ToolDefinition[] {
@@ -97,7 +96,7 @@ function readingTools({ pool }: EmailToolDeps): ToolDefinition[] {
   ];
 }
 
-function sendingTools({ pool, shares, newMessageId }: EmailToolDeps): ToolDefinition[] {
+function sendingTools({ pool, shares }: EmailToolDeps): ToolDefinition[] {
   return [
     defineTool({
       name: 'email_send_message',
@@ -108,7 +107,7 @@ function sendingTools({ pool, shares, newMessageId }: EmailToolDeps): ToolDefini
       outputSchema: schemas.sendOutput,
       async run(args, context: EmailContext) {
         const { from } = context.credential;
-        const mail = composeMail({ ...args, from, date: context.now(), newMessageId });
+        const mail = composeMail({ ...args, from, date: context.now(), newMessageId: messageIdsOf(context) });
         const sent = await sendMail(shares, context, mail);
         return {
           message_id: sent.messageId,
@@ -128,7 +127,7 @@ function sendingTools({ pool, shares, newMessageId }: EmailToolDeps): ToolDefini
       run(args, context: EmailContext) {
         const { from } = context.credential;
         const { to = [], subject = '', ...rest } = args;
-        const date = context.now();
+        const [date, newMessageId] = [context.now(), messageIdsOf(context)];
         const mail = composeMail({ ...rest, to, subject, from, date, newMessageId, isDraft: true });
         return createDraft(pool, mail, context);
       },
@@ -142,7 +141,7 @@ function sendingTools({ pool, shares, newMessageId }: EmailToolDeps): ToolDefini
       inputSchema: schemas.replyInput,
       outputSchema: schemas.replyOutput,
       async run(args, context: EmailContext) {
-        const sent = await replyToMessage(pool, args, { context, shares, newMessageId });
+        const sent = await replyToMessage(pool, args, { context, shares });
         return {
           message_id: sent.messageId,
           accepted: sent.accepted,

@@ -1,6 +1,6 @@
-import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Queryable } from '@libs/db';
+import { newToken } from '@libs/seal';
 import { ConnectorError } from '../connector.ts';
 import { botIdOf, callTelegram, integerOf, type TelegramContext } from './api.ts';
 import { readMessage } from './message.ts';
@@ -54,8 +54,8 @@ export async function whileReading(
   key: BotKey,
   work: (polling: Polling, nextUpdateId: number) => Promise<void>,
 ): Promise<boolean> {
-  const { database, now } = context;
-  const polling = { ...key, leaseId: randomUUID(), leaseMs: LEASE_MS };
+  const { database, now, randomBytes } = context;
+  const polling = { ...key, leaseId: newToken('', randomBytes), leaseMs: LEASE_MS };
   // Reading makes the row of a bot, which would be there for good after its customer has disconnected.
   const claimed = await database.transaction(async (tx) =>
     (await context.stillConnected(tx)) ? claimPolling(tx, polling) : null,

@@ -1,6 +1,5 @@
-import { randomUUID } from 'node:crypto';
 import type { Queryable } from '@libs/db';
-import { equalSecrets, hashToken } from '@libs/seal';
+import { equalSecrets, hashToken, newToken } from '@libs/seal';
 import { ConnectorError, type InboundAnswer, type InboundDelivery } from '../connector.ts';
 import { asObject, callTelegram, type TelegramContext, textOrNull } from './api.ts';
 import { lookAfterBots } from './looks.ts';
@@ -26,6 +25,8 @@ const LEFT_DELETED_AT_ONCE = 100;
 const SECRET_HEADER = 'x-telegram-bot-api-secret-token';
 const SECRET_LENGTH_MAX = 256;
 const HOOK_ID = /^[0-9a-f-]{36}$/;
+/** As many digits as the ids of before, which processes of the version before look for. */
+const HOOK_ID_BYTES = 18;
 
 /** How the messages of a bot come to us now; not at all where its customer has left it meanwhile. */
 export type Way = 'sent' | 'asked_for' | 'left';
@@ -76,8 +77,9 @@ export async function settleWebhook(context: TelegramContext, key: BotKey): Prom
 
 /** The customer may leave the bot at any moment: whoever does finds the row, and what Telegram is told after that is undone. */
 async function startSending(context: TelegramContext, key: BotKey, baseUrl: string): Promise<Way> {
-  const { database, now } = context;
-  const [hookId, secret] = [randomUUID(), `${randomUUID()}-${randomUUID()}`];
+  const { database, now, randomBytes } = context;
+  const hookId = randomBytes(HOOK_ID_BYTES).toString('hex');
+  const secret = newToken('', randomBytes);
   const before = new Date(now().getTime() - LEFT_KEPT_MS);
   await deleteLeftWebhooks(database, { before, limit: LEFT_DELETED_AT_ONCE });
   const whileConnected = (write: (tx: Queryable) => Promise<void>) =>

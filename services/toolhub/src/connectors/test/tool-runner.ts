@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { Database } from '@libs/db';
 import { Check, Errors } from 'typebox/value';
 import { type Connector, ConnectorError, type ToolContext } from '../connector.ts';
@@ -62,6 +63,7 @@ export function testContext(input: TestContextInput): ToolContext {
     guard: egress.guard,
     database: input.database as Database,
     now: input.now ?? (() => new Date()),
+    randomBytes,
     signal,
     timeLeftMs: input.timeLeftMs ?? (() => 60_000),
     progress: () => {},

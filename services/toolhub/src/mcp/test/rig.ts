@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { type Database, openDatabase } from '@libs/db';
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
 import type { App } from '@libs/http';
@@ -86,7 +87,7 @@ export async function startInstance(options: InstanceOptions): Promise<Instance>
   const addressLimit = base.rates.limit({ name: 'address', limit: 0 });
   const routesOn = createToolhubRoutes({ ...base, access, addressLimit });
   const connectors = createConnectorService({
-    ...{ database, now, connectors: options.connectors, baseUrls: {} },
+    ...{ database, now, randomBytes, connectors: options.connectors, baseUrls: {} },
     egressAllow: options.egressAllow ?? [],
   });
   const credentials = testCredentials(options);

@@ -1,5 +1,6 @@
+import { newToken } from '@libs/seal';
 import type { SendMailOptions } from 'nodemailer';
-import { ConnectorError } from '../../connector.ts';
+import { ConnectorError, type ToolContext } from '../../connector.ts';
 import { domainOf, hasControlCharacters, type Mailbox, parseAddress } from '../addresses.ts';
 import { safeFilename } from '../mime/mime-tree.ts';
 
@@ -32,6 +33,12 @@ export interface OutgoingMail {
   /** What is not sent yet may lack what sending needs. */
   isDraft?: true;
 }
+
+/** Ids of messages that this service makes, as no other has them. */
+export const messageIdsOf =
+  ({ randomBytes }: Pick<ToolContext, 'randomBytes'>): OutgoingMail['newMessageId'] =>
+  (domain) =>
+    `<${newToken('', randomBytes)}@${domain}>`;
 
 function refuse(message: string): never {
   throw new ConnectorError('invalid_arguments', message);

@@ -6,7 +6,7 @@ import type { EmailCredential } from '../credential.ts';
 import { openFolder } from '../imap/mailbox.ts';
 import type { ImapPool } from '../imap/pool.ts';
 import { MESSAGE_ID } from '../mime/header-fields.ts';
-import { composeMail, RECIPIENTS_MAX, SUBJECT_LENGTH_MAX } from './compose.ts';
+import { composeMail, messageIdsOf, RECIPIENTS_MAX, SUBJECT_LENGTH_MAX } from './compose.ts';
 import { fetchOriginal, type Original } from './original.ts';
 import { afterSending, fileCopy } from './sent-folder.ts';
 import { type SentMail, sendMail } from './smtp.ts';
@@ -29,11 +29,7 @@ const RECIPIENTS_UNKNOWN =
 export async function replyToMessage(
   pool: ImapPool,
   args: ReplyArguments,
-  {
-    context,
-    shares,
-    newMessageId,
-  }: { context: EmailContext; shares: ConnectionShares; newMessageId: (domain: string) => string },
+  { context, shares }: { context: EmailContext; shares: ConnectionShares },
 ): Promise<SentMail & { flagged: boolean; folder: string | null }> {
   const original = await doingNothing(pool.use(context, (client) => fetchOriginal(client, args)));
   const mail = composeMail({
@@ -44,7 +40,7 @@ export async function replyToMessage(
     ...(args.html === undefined ? {} : { html: args.html }),
     ...threadOf(original),
     date: context.now(),
-    newMessageId,
+    newMessageId: messageIdsOf(context),
   });
   const sent = await sendMail(shares, context, mail);
   const afterwards = afterSending(context);
