@@ -37,7 +37,7 @@ const CONNECTIONS = 64;
 const REST_MS_MAX = 120_000;
 const POLL_MS = 250;
 /** Rows come and go in these; all other tables keep what happened. */
-const PASSING_TABLES = ['jobs', 'queue', 'lanes', 'dispatchers', 'failing_endpoints'];
+const PASSING_TABLES = ['jobs', 'queue', 'lanes', 'dispatchers', 'failing_endpoints', 'emptying'];
 
 export async function soak(options: SoakOptions): Promise<SoakReport> {
   await using opened = new AsyncDisposableStack();

@@ -1,6 +1,7 @@
 import type { Database, Subscription } from '@libs/db';
 import type { Dispatcher } from '@libs/egress';
 import type { Outage } from '@libs/runtime';
+import { type Abandoning, createAbandoning } from './abandoning.ts';
 import { readAnnouncement } from './announcement.ts';
 import { Announcer } from './announcer.ts';
 import type { DeliveryResult } from './delivery.ts';
@@ -10,7 +11,7 @@ import { createLaneStore } from './lane-store.ts';
 import type { DeliveryLoaders } from './loading.ts';
 import { createDeliveryMetrics, type DeliveryMetricsDependencies } from './metrics.ts';
 import { createOwnerStore } from './owner-store.ts';
-import { createQueueStore, type QueueStore } from './queue-store.ts';
+import { createQueueStore } from './queue-store.ts';
 import { type DeliveryHooks, Recorder } from './recorder.ts';
 import { createRequestBuilder } from './request.ts';
 import { createResultStore, type ResultStore } from './result-store.ts';
@@ -111,20 +112,18 @@ function repeat(work: () => Promise<unknown>, pauseMs: number, onError: (error: 
 
 function buildRecorder(
   options: DeliveryDispatcherOptions,
-  stores: { readonly results: ResultStore; readonly queue: QueueStore },
+  { results, abandoning }: { readonly results: ResultStore; readonly abandoning: Abandoning },
   trouble: Trouble,
   loop: () => DispatchLoop,
   count: (results: readonly DeliveryResult[]) => void,
 ): Recorder {
   return new Recorder({
     database: options.database,
-    store: stores.results,
-    queue: stores.queue,
+    store: results,
+    abandoning,
     hooks: options.hooks ?? {},
     now: options.now,
-    statusWhenAbandoned: options.rules.statusWhenAbandoned,
     disableAfterMs: options.disableAfterMs,
-    keepUndeliveredMs: options.rules.keepUndeliveredMs,
     onSettled: (results) => {
       count(results);
       loop().noteSettled(results);
@@ -144,6 +143,7 @@ export function createDeliveryDispatcher(options: DeliveryDispatcherOptions): De
   const owners = createOwnerStore(database, schema);
   const results = createResultStore(database, schema);
   const queue = createQueueStore(schema);
+  const abandoning = createAbandoning({ schema, now, ...options.rules });
   const pollMs = options.pollMs ?? POLL_MS;
   const silenceMs = options.silenceMs ?? SILENCE_MS;
   const horizonMs = pollMs * 2;
@@ -155,7 +155,7 @@ export function createDeliveryDispatcher(options: DeliveryDispatcherOptions): De
     );
   const recorder = buildRecorder(
     options,
-    { results, queue },
+    { results, abandoning },
     troubleOf('results'),
     () => loop,
     count ?? (() => {}),
@@ -201,6 +201,8 @@ export function createDeliveryDispatcher(options: DeliveryDispatcherOptions): De
   const look = () => {
     looked = Promise.all([looked, poll().catch(onError)]);
   };
+  let isStopping = false;
+  const empty = () => abandoning.emptyEndpoints(database, { mayGoOn: () => !isStopping, onError });
   const sweep = () => results.expire(now(), options.keepDeliveredMs);
 
   return {
@@ -222,10 +224,12 @@ export function createDeliveryDispatcher(options: DeliveryDispatcherOptions): De
         throw error;
       }
       stops.push(repeat(poll, pollMs, onError));
+      stops.push(repeat(empty, pollMs, onError));
       stops.push(repeat(sweep, SWEEP_MS, onError));
     },
 
     async stop() {
+      isStopping = true;
       await subscription?.stop();
       // A look that a message asked for needs the database, which is closed next.
       await looked;

@@ -51,7 +51,7 @@ export function createLaneStore(database: Database, schema: string) {
   /*
    * Each lane gives up to its own number of rows, so a lane with a long queue takes no place from another; one query
    * over all rows ordered by time would be filled by that lane alone. The join with `lanes` gives nothing to a process
-   * that was taken for dead and does not know it yet.
+   * that was taken for dead and does not know it yet. What is being emptied gives nothing: those rows are given up.
    */
   const fetchDue = `select due.tenant_id as "tenantId", due.endpoint_id as "endpointId", due.id, due.event_id as "eventId",
   due.tries, due.step, due.early, due.traceparent, due.due_at::text as at
@@ -65,6 +65,7 @@ cross join lateral (
   order by q.due_at, q.id limit wish.rows_max
 ) as due
 where lanes.owner = $7
+  and not exists (select from ${schema}.emptying e where e.tenant_id = wish.tenant_id and e.endpoint_id = wish.endpoint_id)
 order by due.due_at, due.id`;
 
   /* Steps from lane to lane through the index, so the cost grows with the lanes and not with the rows that wait. */

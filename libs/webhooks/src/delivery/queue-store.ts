@@ -64,8 +64,6 @@ export interface EventDeliveryFilter extends EndpointRef {
   readonly beforeId: string;
 }
 
-export type QueueStore = ReturnType<typeof createQueueStore>;
-
 export function createQueueStore(schemaName: string) {
   const schema = checkSchemaName(schemaName);
   return { ...writeStatements(schema), ...readStatements(schema) };
@@ -139,25 +137,6 @@ returning ${QUEUE_COLUMNS}`,
 
     async notify(tx: Queryable, message: string): Promise<void> {
       await tx.query('select pg_notify($1, $2)', [channel, message]);
-    },
-
-    /** Also takes rows whose try is under way: the result of that try finds no row and changes nothing. */
-    async abandon(
-      tx: Queryable,
-      ref: EndpointRef,
-      change: { status: DeliveryStatus; at: Date; expiresAt: Date | null },
-    ): Promise<number> {
-      const { rowCount } = await tx.query(
-        `with taken as (
-  delete from ${schema}.queue where tenant_id = $1 and endpoint_id = $2
-  returning tenant_id, id, endpoint_id, event_id, event_type, attempts, url, created_at, tries
-)
-insert into ${schema}.deliveries (tenant_id, id, endpoint_id, event_id, event_type, attempts, url, created_at, tries,
-  status, finished_at, expires_at)
-select taken.*, $3, $4, $5 from taken`,
-        [ref.tenantId, ref.endpointId, change.status, change.at, change.expiresAt],
-      );
-      return rowCount;
     },
 
     async forgetFailures(tx: Queryable, ref: EndpointRef): Promise<void> {

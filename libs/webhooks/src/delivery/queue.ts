@@ -1,4 +1,5 @@
 import type { Queryable } from '@libs/db';
+import { createAbandoning } from './abandoning.ts';
 import { announce } from './announcement.ts';
 import type { Delivery, DeliveryStatus, EndpointRef, NewDelivery } from './delivery.ts';
 import {
@@ -41,7 +42,10 @@ export interface DeliveryQueue {
   listDead(db: Queryable, filter: Omit<DeliveryFilter, 'endpointId'>): Promise<Delivery[]>;
   /** How many were given up in a time. */
   countUndelivered(db: Queryable, filter: UndeliveredFilter): Promise<number>;
-  /** For an endpoint that is deleted or switched off by its owner. Gives the number of rows. */
+  /**
+   * For an endpoint that is deleted or switched off by its owner. Gives the number of rows that went at once; dispatchers take the
+   * rest, and read nothing for the endpoint until then.
+   */
   abandonEndpoint(tx: Queryable, ref: EndpointRef): Promise<number>;
   /** For an endpoint that is switched on again: its days of failure start anew. */
   forgetFailures(tx: Queryable, ref: EndpointRef): Promise<void>;
@@ -53,6 +57,7 @@ const ROWS_PER_STATEMENT_MAX = 5_000;
 export function createDeliveryQueue(options: DeliveryQueueOptions): DeliveryQueue {
   const store = createQueueStore(options.schema);
   const { now, newId } = options;
+  const { abandonEndpoint } = createAbandoning(options);
   const notifyAlways = options.notify ?? true;
 
   return {
@@ -80,16 +85,7 @@ export function createDeliveryQueue(options: DeliveryQueueOptions): DeliveryQueu
     listDead: (db, filter) => store.listDead(db, filter, now()),
     countUndelivered: (db, filter) => store.countUndelivered(db, filter),
 
-    async abandonEndpoint(tx, ref) {
-      const at = now();
-      const expiresAt =
-        options.keepUndeliveredMs === undefined ? null : new Date(at.getTime() + options.keepUndeliveredMs);
-      // The queue first and the failures second, as results are written: the other order ends in a deadlock with them.
-      const abandoned = await store.abandon(tx, ref, { status: options.statusWhenAbandoned, at, expiresAt });
-      await store.forgetFailures(tx, ref);
-      return abandoned;
-    },
-
+    abandonEndpoint,
     forgetFailures: (tx, ref) => store.forgetFailures(tx, ref),
   };
 }

@@ -28,15 +28,13 @@ function trial(refuse: (ids: readonly string[]) => unknown, isReachable = () => 
     isReachable: async () => isReachable(),
   } as Partial<ResultStore> as ResultStore;
   const recorder = new Recorder({
-    ...({ database: {} as Database, queue: {}, hooks: {} } as Pick<
+    ...({ database: {} as Database, abandoning: {}, hooks: {} } as Pick<
       RecorderOptions,
-      'database' | 'queue' | 'hooks'
+      'database' | 'abandoning' | 'hooks'
     >),
     store,
     now: () => new Date(),
-    statusWhenAbandoned: 'abandoned',
     disableAfterMs: undefined,
-    keepUndeliveredMs: undefined,
     onSettled: (results) => seen.settled.push(...results.map(({ id }) => id)),
     trouble: {
       failed: () => seen.told.push('failed'),

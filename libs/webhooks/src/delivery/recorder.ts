@@ -6,15 +6,14 @@ import {
   type Queryable,
   type Verdict,
 } from '@libs/db';
+import type { Abandoning } from './abandoning.ts';
 import {
   type DeliveryResult,
-  type DeliveryStatus,
   type DisableReason,
   type EndpointAddress,
   type EndpointRef,
   laneKey,
 } from './delivery.ts';
-import type { QueueStore } from './queue-store.ts';
 import type { ResultStore } from './result-store.ts';
 import type { Trouble } from './troubles.ts';
 
@@ -33,19 +32,17 @@ export interface DeliveryHooks {
   readonly onFailed?: (tx: Queryable, results: readonly DeliveryResult[]) => Promise<void>;
   /** The schedule is used up. */
   readonly onDead?: (tx: Queryable, results: readonly DeliveryResult[]) => Promise<void>;
-  /** The endpoint must be switched off; what waits for it is abandoned already. */
+  /** The endpoint must be switched off; what waits for it is being abandoned. */
   readonly onDisabled?: (tx: Queryable, ref: EndpointRef, reason: DisableReason) => Promise<void>;
 }
 
 export interface RecorderOptions {
   readonly database: Database;
   readonly store: ResultStore;
-  readonly queue: QueueStore;
+  readonly abandoning: Pick<Abandoning, 'abandonEndpoint'>;
   readonly hooks: DeliveryHooks;
   readonly now: () => Date;
-  readonly statusWhenAbandoned: DeliveryStatus;
   readonly disableAfterMs: number | undefined;
-  readonly keepUndeliveredMs: number | undefined;
   /** Called after the commit, or when the results were given up. */
   readonly onSettled: (results: readonly DeliveryResult[]) => void;
   readonly trouble: Trouble;
@@ -213,11 +210,8 @@ export class Recorder {
   }
 
   async #disable(tx: Queryable, ref: EndpointRef, reason: DisableReason): Promise<void> {
-    const { queue, hooks, now, keepUndeliveredMs, statusWhenAbandoned } = this.#options;
-    const at = now();
-    const expiresAt = keepUndeliveredMs === undefined ? null : new Date(at.getTime() + keepUndeliveredMs);
-    await queue.abandon(tx, ref, { status: statusWhenAbandoned, at, expiresAt });
-    await queue.forgetFailures(tx, ref);
+    const { abandoning, hooks } = this.#options;
+    await abandoning.abandonEndpoint(tx, ref);
     await hooks.onDisabled?.(tx, ref, reason);
   }
 }

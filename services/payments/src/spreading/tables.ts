@@ -85,5 +85,6 @@ const tables = {
 
 export const PAYMENTS_TABLES: PlacedTables = {
   ...placeLibraryTables(SCHEMA, DELIVERY_SCHEMA),
+  [`${DELIVERY_SCHEMA}.emptying`]: { placement: 'managed local', why: 'joined with the lanes' },
   ...Object.fromEntries(Object.entries(tables).map(([name, table]) => [`${SCHEMA}.${name}`, table])),
 };

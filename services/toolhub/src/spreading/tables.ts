@@ -120,5 +120,6 @@ const tables = {
 
 export const TOOLHUB_TABLES: PlacedTables = {
   ...placeLibraryTables(SCHEMA, DELIVERY_SCHEMA),
+  [`${DELIVERY_SCHEMA}.emptying`]: { placement: 'managed local', why: 'joined with the lanes' },
   ...Object.fromEntries(Object.entries(tables).map(([name, table]) => [`${SCHEMA}.${name}`, table])),
 };
