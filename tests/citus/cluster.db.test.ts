@@ -112,7 +112,7 @@ test('parts of spread tables are made ahead, dropped when they are past, and kee
     borders: idBorders('let'),
     daysPerPart: 10,
     keptDays: 30,
-    outliving: 'dear',
+    outliving: { rows: 'dear', clearOthers: async () => {} },
   };
   const count = async (from: string) =>
     (await database.query<{ n: number }>(`select count(*)::int as n from ${from}`)).rows[0]?.n;

@@ -23,6 +23,10 @@ beforeEach(async () => {
     create table letters_default partition of letters default`);
 });
 
+const dear = (clearOthers: (part: string) => Promise<void> = async () => {}) => ({
+  rows: 'dear',
+  clearOthers,
+});
 const write = (days: number, dear = false) =>
   database.query('insert into letters values ($1, $2)', [
     `${idBorder('let', inDays(days).getTime())}x`,
@@ -53,8 +57,27 @@ test('what is kept for longer moves to the part for everything else', async () =
   await renewParts(database, table, TODAY);
   await write(1);
   await write(2, true);
-  expect(await renewParts(database, { ...table, outliving: 'dear' }, inDays(40))).toBe(1);
+  expect(await renewParts(database, { ...table, outliving: dear() }, inDays(40))).toBe(1);
   expect(await places()).toEqual(['letters_default 1']);
+});
+
+test('a part of which very much is kept for longer stays, is cleared of the rest, and goes when little is left', async () => {
+  await renewParts(database, table, TODAY);
+  await write(1);
+  await database.query(`insert into letters select $1 || n, true from generate_series(1, 10001) as n`, [
+    idBorder('let', inDays(2).getTime()),
+  ]);
+  const [part] = await places();
+  const cleared: string[] = [];
+  const outliving = dear(async (name) => void cleared.push(name));
+  expect(await renewParts(database, { ...table, outliving }, inDays(40))).toBe(0);
+  expect(await places()).toEqual([part]);
+  expect(cleared).toEqual([part?.split(' ')[0]]);
+
+  await database.query('delete from letters where id like $1', ['%0']);
+  expect(await renewParts(database, { ...table, outliving }, inDays(40))).toBe(1);
+  expect(await places()).toEqual(['letters_default 9001']);
+  expect(cleared).toHaveLength(1);
 });
 
 test('rows of a time that has no part are taken all the same, and the next times get their parts', async () => {

@@ -20,8 +20,16 @@ export interface DividedTable {
   readonly daysPerPart: number;
   /** A part is dropped when all that belongs in it is older. */
   readonly keptDays: number;
-  /** Rows that are kept for longer, if there are such: they move to the default part, and are removed there one by one. */
-  readonly outliving?: string;
+  /** If some rows are kept for longer. */
+  readonly outliving?: OutlivingRows;
+}
+
+/** They move to the default part, and are removed there one by one. */
+export interface OutlivingRows {
+  /** The condition that they meet. */
+  readonly rows: string;
+  /** Removes some of the others from a part that stays, because too many would have to move; called again at the next turn. */
+  readonly clearOthers: (part: string) => Promise<unknown>;
 }
 
 const DAY_MS = 86_400_000;
@@ -29,6 +37,9 @@ const DAY_MS = 86_400_000;
 const PARTS_AHEAD = 2;
 /** Longer than that a part waits for nobody: who comes meanwhile would wait behind it. It is tried again later. */
 const LOCK_WAIT = '2s';
+
+/** They move while nobody can read or write the table. */
+const MOVED_MAX = 10_000;
 
 /** By these the database says that another part has the time already, or that rows of it are in the default part. */
 const TAKEN = new Set(['42P17', '23514', '42P07']);
@@ -75,13 +86,19 @@ export async function makePart(database: Database, table: DividedTable, time: Da
   }
 }
 
+/** False where the part stays for now. */
 async function dropPart(database: Database, table: DividedTable, name: string): Promise<boolean> {
+  const { outliving } = table;
   try {
+    if (outliving !== undefined && (await hasManyOf(database, name, outliving))) {
+      await outliving.clearOthers(name);
+      return false;
+    }
     await database.transaction(async (tx) => {
       await beginAlone(tx, table);
-      if (table.outliving !== undefined) {
+      if (outliving !== undefined) {
         await tx.query(`alter table ${table.name} detach partition ${name}`);
-        await tx.query(`insert into ${table.name} select * from ${name} where ${table.outliving}`);
+        await tx.query(`insert into ${table.name} select * from ${name} where ${outliving.rows}`);
       }
       await tx.query(`drop table if exists ${name}`);
     });
@@ -92,6 +109,13 @@ async function dropPart(database: Database, table: DividedTable, name: string): 
     if (code === LOCK_NOT_AVAILABLE || code === '42P01') return false;
     throw error;
   }
+}
+
+async function hasManyOf(db: Queryable, part: string, { rows: condition }: OutlivingRows): Promise<boolean> {
+  const { rows } = await db.query<{ many: boolean }>(
+    `select count(*) > ${MOVED_MAX} as many from (select from ${part} where ${condition} limit ${MOVED_MAX + 1}) as outliving`,
+  );
+  return rows[0]?.many === true;
 }
 
 async function beginAlone(tx: Queryable, { name }: DividedTable): Promise<void> {

@@ -357,6 +357,28 @@ describe('lists', () => {
     expect((await list()).map((delivery) => delivery.eventId)).toEqual([eventId]);
   });
 
+  it('lose what was delivered, also of a part that stays because very much of it is kept for longer', async () => {
+    const ref = await failing('/much');
+    const dispatcher = await start({ keepDeliveredMs: DAY_MS });
+    await shop.emit(ref, 1);
+    await shop.database.transaction((tx) => shop.queue.abandonEndpoint(tx, ref));
+    const copy = (status: string, count: number) =>
+      shop.database.query(
+        `insert into ${SCHEMA}.deliveries select tenant_id, id || $1 || n, endpoint_id, event_id, event_type, $1, tries, attempts,
+  url, created_at, finished_at, null from ${SCHEMA}.deliveries, generate_series(1, $2::int) as n where length(id) < 40`,
+        [status, count],
+      );
+    await copy('delivered', 5);
+    await copy('abandoned', 10_001);
+    shiftMs = 40 * DAY_MS;
+    // The one that they were copied from has run out.
+    expect(await dispatcher.sweep()).toBe(1 + 5);
+    const { rows } = await shop.database.query(
+      `select status, count(*)::int as n from ${SCHEMA}.deliveries where tableoid <> '${SCHEMA}.deliveries_default'::regclass group by 1`,
+    );
+    expect(rows).toEqual([{ status: 'abandoned', n: 10_001 }]);
+  });
+
   it('keep what arrived by a late retry for its whole time, though its part goes', async () => {
     const ref = await failing('/late');
     const rules = { ...RULES, retryDelaysMs: [] };

@@ -191,10 +191,19 @@ where q.tenant_id = given.tenant_id and q.id = given.id and q.due_at < $3`,
       const before = new Date(at.getTime() - keepDeliveredMs);
       const keptDays = keepDeliveredMs / DAY_MS + DELIVERED_LATE_DAYS;
       // What somebody tried again after weeks arrived long after the others of its part.
-      const outliving = `status <> 'delivered' or finished_at >= '${before.toISOString()}'`;
-      const parts = await renewParts(database, { ...divided, keptDays, outliving }, at);
-      const isOld = "status = 'delivered' and finished_at < $1";
-      return dead + parts + (await deleteInSteps('deliveries_default', isOld, before));
+      const rows = `status <> 'delivered' or finished_at >= '${before.toISOString()}'`;
+      let old = 0;
+      const clearOld = async (part: string) => {
+        old += await deleteInSteps(part, "status = 'delivered' and finished_at < $1", before);
+      };
+      const clearOthers = (part: string) => clearOld(part.slice(schema.length + 1));
+      const parts = await renewParts(
+        database,
+        { ...divided, keptDays, outliving: { rows, clearOthers } },
+        at,
+      );
+      await clearOld('deliveries_default');
+      return dead + parts + old;
     },
   };
 
