@@ -48,11 +48,12 @@ export async function insertResponse(
   );
 }
 
-/** Removes a bounded number of keys that are past their time. */
+/** Removes a bounded number of keys that are past their time, oldest first. */
 export async function deleteKeysBefore(db: Queryable, before: Date, limit: number): Promise<number> {
   const { rowCount } = await db.query(
     `delete from idempotency_keys where (tenant_id, path, key) in (
-       select tenant_id, path, key from idempotency_keys where created_at < $1 limit $2)`,
+       select tenant_id, path, key from idempotency_keys where created_at < $1
+       order by created_at limit $2)`,
     [before, limit],
   );
   return rowCount;
