@@ -6,7 +6,7 @@ export interface Sample {
   residentMb: number;
   /** To the database. */
   connections: number;
-  /** Payments that are under way, and jobs and deliveries that wait. */
+  /** Payments that are under way, jobs that are due, and deliveries. */
   waiting: number;
   /** Stored so far. */
   payments: number;

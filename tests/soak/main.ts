@@ -38,12 +38,13 @@ try {
     ...{ databaseUrl: server.url, seconds: minutes * 60, measureSeconds: MEASURE_SECONDS, share: SHARE },
     onSample: (sample) => console.log(line(sample)),
   });
-  isFlat = report.grew.length === 0 && report.stuck === 0;
+  isFlat = report.grew.length === 0 && report.stuck === 0 && report.untold === 0;
   console.log(
     `measured ${Math.round(report.measuredPerSecond)}/s, soaked at ${shareOf(report)} % of it for ${minutes} minutes`,
   );
   console.log(isFlat ? 'flat: memory, latency, connections and tables' : report.grew.join('\n'));
-  if (report.stuck > 0) console.log(`${report.stuck} payments are stuck`);
+  if (report.stuck > 0) console.log(`${report.stuck} payments, jobs and deliveries are stuck`);
+  if (report.untold > 0) console.log(`of ${report.untold} completed payments nobody was told`);
 } finally {
   await server.stop();
 }

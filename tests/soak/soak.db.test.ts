@@ -6,15 +6,16 @@ import { soak } from './soak.ts';
 
 const SECONDS = 4;
 
-test('under a load that it can bear, nothing is stuck and nothing piles up', {
+test('under a load that it can bear, nothing is stuck, nothing piles up and the endpoint is told of all', {
   timeout: 240_000,
 }, async () => {
   const testDatabase = await createTestDatabase(paymentsMigrations());
   try {
-    const { samples, stuck, measuredPerSecond } = await soak({
+    const { samples, stuck, untold, measuredPerSecond } = await soak({
       ...{ databaseUrl: testDatabase.url, seconds: SECONDS, measureSeconds: 1, share: 0.5 },
     });
     expect(stuck).toBe(0);
+    expect(untold).toBe(0);
     const last = samples.at(-1);
     expect(last?.payments).toBeGreaterThan(measuredPerSecond);
     expect(last?.connections).toBeLessThanOrEqual((samples[1]?.connections ?? 0) + 8);

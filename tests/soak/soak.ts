@@ -5,6 +5,7 @@ import { type Load, measured } from '../../bench/load.ts';
 import { acceptLoad, rtpBody } from '../../bench/payments/accept-load.ts';
 import { startReceiver } from '../../bench/payments/receiver.ts';
 import { SCHEMA } from '../../services/payments/src/migrations.ts';
+import { DELIVERY_SCHEMA } from '../../services/payments/src/webhooks/rules.ts';
 import { SAMPLES_MIN, type Sample, whatGrew } from './flat.ts';
 
 /*
@@ -23,11 +24,13 @@ export interface SoakOptions {
 }
 
 export interface SoakReport {
-  /** Payments a second that were accepted and completed while they came as fast as they could. */
+  /** Payments a second that were accepted, completed and told of while they came as fast as they could. */
   measuredPerSecond: number;
   samples: Sample[];
-  /** Payments that were still under way long after the last one was accepted. */
+  /** What still waited long after the last payment was accepted. */
   stuck: number;
+  /** Payments that were completed without a word to the endpoint, which is told of each at least once. */
+  untold: number;
   grew: string[];
 }
 
@@ -38,6 +41,11 @@ const REST_MS_MAX = 120_000;
 const POLL_MS = 250;
 /** Rows come and go in these; all other tables keep what happened. */
 const PASSING_TABLES = ['jobs', 'queue', 'lanes', 'dispatchers', 'failing_endpoints', 'emptying'];
+
+/** Payments that are under way, jobs that are due, and deliveries. */
+const WAITING = `(select count(*)::int from payments where status in ('pending', 'processing') and status <> 'completed')
+  + (select count(*)::int from jobs where failed_at is null and ready_at <= statement_timestamp())
+  + (select count(*)::int from ${DELIVERY_SCHEMA}.queue)`;
 
 export async function soak(options: SoakOptions): Promise<SoakReport> {
   await using opened = new AsyncDisposableStack();
@@ -58,6 +66,7 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
   const wantedPerSecond = measuredPerSecond * options.share;
   let pauseMs = (CONNECTIONS / wantedPerSecond) * 1_000;
   const samples: Sample[] = [];
+  let arrived = 0;
   const stretches = Math.max(
     SAMPLES_MIN,
     Math.min(STRETCHES_MAX, Math.floor(options.seconds / STRETCH_SECONDS_MIN)),
@@ -71,14 +80,16 @@ export async function soak(options: SoakOptions): Promise<SoakReport> {
     // Counted here: millions of rows counted by the database would be the heaviest load of all.
     payments += requests;
     pauseMs = nextPause(pauseMs, perSecond, wantedPerSecond);
-    // What arrived is of no interest here, and must not be kept.
-    await receiver.takeArrivals();
+    // Twenty minutes of arrivals are too many to keep.
+    arrived += (await receiver.takeArrivals()).length;
     const sample = { perSecond, p99Ms, payments, ...(await lookAt(service, database)) };
     samples.push(sample);
     options.onSample?.(sample);
   }
   const stuck = await waitForRest(database);
-  return { measuredPerSecond, samples, stuck, grew: whatGrew(samples) };
+  arrived += (await receiver.takeArrivals()).length;
+  const untold = Math.max(0, (await countCompleted(database)) - arrived);
+  return { measuredPerSecond, samples, stuck, untold, grew: whatGrew(samples) };
 }
 
 /** A connection is late by what its requests take: so much shorter it rests in the next stretch. */
@@ -108,15 +119,20 @@ async function measureRate(
   return { requests, perSecond: requests / ((performance.now() - startedAt) / 1_000) };
 }
 
-/** Answers how many payments are under way all the same. */
+async function countCompleted(database: Database): Promise<number> {
+  const { rows } = await database.query<{ completed: number }>(
+    `select count(*)::int as completed from payments where status = 'completed'`,
+  );
+  return rows[0]?.completed ?? 0;
+}
+
+/** Answers how much waits all the same. */
 async function waitForRest(database: Database): Promise<number> {
   const end = performance.now() + REST_MS_MAX;
   for (;;) {
-    const { rows } = await database.query<{ open: number }>(
-      `select count(*)::int as open from payments where status in ('pending', 'processing') and status <> 'completed'`,
-    );
-    const open = rows[0]?.open ?? 0;
-    if (open === 0 || performance.now() > end) return open;
+    const { rows } = await database.query<{ waiting: number }>(`select ${WAITING} as waiting`);
+    const waiting = rows[0]?.waiting ?? 0;
+    if (waiting === 0 || performance.now() > end) return waiting;
     await sleep(POLL_MS);
   }
 }
@@ -132,7 +148,7 @@ async function lookAt(
        where c.relkind in ('r', 'p') and n.nspname like 'payments%'
      )
      select (select count(*)::int from pg_stat_activity where datname = current_database()) as connections,
-       (select count(*)::int from payments where status in ('pending', 'processing') and status <> 'completed') as waiting,
+       ${WAITING} as waiting,
        coalesce(sum(bytes) filter (where passing), 0)::bigint as "passingBytes",
        coalesce(sum(bytes) filter (where not passing), 0)::bigint as "keptBytes" from tables`,
     [PASSING_TABLES],
