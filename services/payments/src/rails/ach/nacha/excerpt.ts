@@ -38,6 +38,8 @@ export function excerptText(text: string, traces: ReadonlySet<string>): string |
     else kept.push({ header: batchHeader, entries: [entry] });
   };
   forEachLine(text, (raw) => {
+    // A blank line ends no entry.
+    if (raw.trim() === '') return true;
     const type = raw[0];
     if (type === '7') entry?.addenda.push(raw.padEnd(LINE_WIDTH));
     else {

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { planFiles } from '../outgoing/files.ts';
 import { aLeg, anOriginator } from '../test/legs.ts';
 import { replyLines, text } from '../test/nacha-files.ts';
+import { excerptText } from './excerpt.ts';
 import { hasEnd, looseExcerpt, readLoosely } from './loose.ts';
 import { changeBatch, returnBatch } from './replies.ts';
 import { writeNacha } from './write.ts';
@@ -105,6 +106,23 @@ describe('readLoosely', () => {
     ]);
   });
 
+  it.each<[string, (content: string) => string]>([
+    ['blank lines between all records', (content) => content.replaceAll('\n', '\n\n')],
+    ['lines of blanks between all records', (content) => content.replaceAll('\n', '\n  \r\n')],
+    ['carriage returns alone', (content) => content.replaceAll('\n', '\r')],
+    ...['\n', '\r\n', '\r', '\u001a', '\r\n\u001a'].map((end): [string, (content: string) => string] => [
+      `no line breaks but ${JSON.stringify(end)} at the end`,
+      (content) => content.replaceAll('\n', '') + end,
+    ]),
+  ])('[P-5.13] reads all of a file with %s', (_what, change) => {
+    const content = answers(2);
+    expect(read(change(content))).toEqual(read(content));
+    expect(hasEnd(change(content))).toBe(true);
+    const trace = sent[1]?.entry.trace ?? '';
+    expect(looseExcerpt(change(content), trace)).toBe(looseExcerpt(content, trace));
+    expect(excerptText(change(content), new Set([trace]))).toBe(excerptText(content, new Set([trace])));
+  });
+
   describe('a correction', () => {
     const change = replyLines.find((line) => line.startsWith('798')) as string;
     const before = text(replyLines.slice(0, replyLines.indexOf(change)));
@@ -113,13 +131,15 @@ describe('readLoosely', () => {
     it.each([39, 45, 63])('[P-5.14] that is cut off at column %i corrects nothing', (columns) => {
       const cut = before + change.slice(0, columns);
       expect(corrected(cut)).toMatchObject({ answer: null, fault: 'It is cut off.' });
+      expect(corrected(cut.replaceAll('\n', '\r'))).toEqual(corrected(cut));
       // Nor does it where a person applies what was put aside.
       expect(read(corrected(cut)?.text ?? '')).toMatchObject([{ answer: null, fault: 'It is cut off.' }]);
     });
 
     it('[P-5.14] that has all its columns, or goes on with another line, is read however short it is', () => {
       const answer = { kind: 'noc', correction: { accountNumber: '1918171614' } };
-      for (const content of [change.slice(0, 64), `${change.slice(0, 45)}\n`, `${change.slice(0, 45)}\r\n`]) {
+      const ends = ['\n', '\r\n', '\n\n', '\n  '].map((end) => change.slice(0, 45) + end);
+      for (const content of [change.slice(0, 64), ...ends]) {
         expect(corrected(before + content)).toMatchObject({ answer });
         expect(read(corrected(before + content)?.text ?? '')).toMatchObject([{ answer }]);
       }
@@ -188,6 +208,8 @@ describe('hasEnd', () => {
     const end = lines.slice(0, control).join('\n').length;
     for (let at = 0; at <= end + 2; at += 1) {
       expect(hasEnd(whole.slice(0, at))).toBe(false);
+      expect(hasEnd(whole.slice(0, at).replaceAll('\n', '\r'))).toBe(false);
+      expect(hasEnd(`${whole.slice(0, at).replaceAll('\n', '')}\n`)).toBe(false);
       if (at > 0) expect(hasEnd(whole + whole.slice(0, Math.min(at, end)))).toBe(false);
     }
     expect(hasEnd(lines.with(control, '9'.repeat(94)).join('\n'))).toBe(false);

@@ -63,24 +63,29 @@ export function readLoosely(
   let batchHeader = '';
   let open: string[] | undefined;
   let lines = 0;
+  let last = '';
   const close = (): void => {
     if (open) entries.push(entryOf(open, batchHeader));
     open = undefined;
   };
-  forEachLine(content, (raw) => {
-    lines += 1;
-    const line = raw.padEnd(LINE_WIDTH);
+  const take = (line: string): void => {
     if (line[0] === '7') open?.push(line);
     else {
       close();
       if (line[0] === '6') open = [line];
       if (line[0] === '5') batchHeader = line;
     }
+  };
+  forEachLine(content, (raw) => {
+    lines += 1;
+    last = raw.trim() === '' ? '' : raw;
+    // A blank line ends no entry: the rest of it may follow.
+    if (last !== '') take(raw.padEnd(LINE_WIDTH));
     return lines <= linesMax;
   });
-  const last = content.slice(content.lastIndexOf('\n') + 1);
+  const isEnded = ['\n', '\r'].includes(content.slice(-1));
   // Blanks would hide that the columns of its correction are not all there.
-  if (last !== '' && last.length < CORRECTED_DATA_END) open?.splice(-1, 1, last);
+  if (!isEnded && last !== '' && last.length < CORRECTED_DATA_END) open?.splice(-1, 1, last);
   close();
   if (lines > linesMax) return { ok: false, reason: `It has more than ${linesMax} lines.` };
   return entries.length > 0 ? { ok: true, entries } : { ok: false, reason: 'The file holds no entries.' };

@@ -30,6 +30,7 @@ const broken: Partial<Record<NachaRule, Broken[]>> = {
   character: [
     { text: sent(3, 55, 'Jané'), line: 3, column: 58 },
     { text: sent(3, 55, '\t'), line: 3, column: 55 },
+    { text: `${forwardLines.join('')}\u001a`, line: 11, column: 1 },
   ],
   record_type: [{ text: sent(4, 1, '4'), line: 4, column: 1 }],
   record_order: [
@@ -262,6 +263,8 @@ describe('readNacha takes what banks send', () => {
     ['empty lines at the end', `${padded}\n\r\n   \n`],
     ['padding that fills no block', `${padded}${'9'.repeat(94)}\n`],
     ['no line breaks at all', forwardLines.join('')],
+    ['no line breaks but one at the end', `${forwardLines.join('')}\r\n`],
+    ['carriage returns alone', forwardLines.join('\r')],
   ])('%s', (_name, sample) => {
     expect(readNacha(sample)).toEqual({ ok: true, file: forward });
   });
