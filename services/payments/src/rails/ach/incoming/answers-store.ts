@@ -1,4 +1,4 @@
-import type { Queryable } from '@libs/db';
+import { type Queryable, queryByTenant, type TenantStatement } from '@libs/db';
 import type { AchLeg } from '../entries/entry.ts';
 import type { AchScope } from '../entries/scope.ts';
 
@@ -132,4 +132,63 @@ export async function findReplies(
     answerId: row.answer_id,
     contentSealed: row.content_sealed,
   }));
+}
+
+/** A notification of change that was applied to an entry; what it said stands in its file. */
+export type AppliedChange = Pick<
+  StoredReply,
+  'tenantId' | 'paymentId' | 'attemptId' | 'leg' | 'code' | 'trace' | 'answerId'
+>;
+
+interface ChangeRow {
+  tenant_id: string;
+  payment_id: string;
+  attempt_id: string;
+  leg: AchLeg;
+  code: string;
+  trace: string;
+  answer_id: string;
+}
+
+const CHANGE_COLUMNS = 'tenant_id, payment_id, attempt_id, leg, code, trace, answer_id';
+const CHANGES_OF: TenantStatement = {
+  together: {
+    name: 'ach.changes_of',
+    text: `select ${CHANGE_COLUMNS} from ach_replies
+      where (tenant_id, payment_id) in (select * from unnest($1::text[], $2::text[])) and kind = 'noc'`,
+  },
+  apart: {
+    name: 'ach.changes_of.apart',
+    text: `select ${CHANGE_COLUMNS} from ach_replies
+      where tenant_id = ($1::text[])[1] and payment_id = any($2) and kind = 'noc'`,
+  },
+};
+
+export async function findAppliedChanges(
+  db: Queryable,
+  keys: readonly { tenantId: string; id: string }[],
+): Promise<AppliedChange[]> {
+  const rows = await queryByTenant<ChangeRow, { tenantId: string; id: string }>(
+    db,
+    CHANGES_OF,
+    keys,
+    (some) => [some.map((key) => key.tenantId), some.map((key) => key.id)],
+  );
+  return rows.map((row) => ({
+    tenantId: row.tenant_id,
+    paymentId: row.payment_id,
+    attemptId: row.attempt_id,
+    leg: row.leg,
+    code: row.code,
+    trace: row.trace,
+    answerId: row.answer_id,
+  }));
+}
+
+export async function findSealedAnswer(db: Queryable, id: string): Promise<Buffer | undefined> {
+  const { rows } = await db.query<{ content_sealed: Buffer }>(
+    'select content_sealed from ach_answers where id = $1',
+    [id],
+  );
+  return rows[0]?.content_sealed;
 }

@@ -11,7 +11,9 @@ import { type AchContext, fileSealContext } from '../work/context.ts';
 import { wakeUp } from '../work/jobs.ts';
 import { timeOf } from '../work/time.ts';
 import { findAnswer, insertAnswer } from './answers-store.ts';
+import type { Match } from './matching.ts';
 import { applyAnswers } from './reading.ts';
+import { wasApplied } from './repeats.ts';
 
 /** Applies an entry that was put aside to the payment that a person says it belongs to. */
 export async function applyAside(
@@ -35,13 +37,15 @@ export async function applyAside(
     };
   const { scope } = entry;
   const contentHash = hash('sha256', content, 'buffer');
-  if (await findAnswer(tx, scope, contentHash)) return { ok: false, reason: 'It was applied before.' };
+  const match: Match = { entry, answer: only.answer };
+  if ((await findAnswer(tx, scope, contentHash)) || (await wasApplied(tx, context, match)))
+    return { ok: false, reason: 'It was applied before.' };
   const { now: asOf } = await timeOf(context, tx, scope);
   const id = context.newId('ach');
   const contentSealed = context.sealer.seal(content, fileSealContext(id));
   const createdAt = context.now();
   await insertAnswer(tx, { id, scope, name: `applied ${id}`, contentHash, contentSealed, asOf, createdAt });
-  await applyAnswers(tx, context, { scope, asOf, answerId: id, matches: [{ entry, answer: only.answer }] });
+  await applyAnswers(tx, context, { scope, asOf, answerId: id, matches: [match] });
   // A refund or another presentment may follow, which nobody else would look for.
   await enqueueJobs(tx, context.database.schema, [wakeUp(scope)]);
   return { ok: true };

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { AchEntry } from '../entries/entry.ts';
 import type { BankAnswer, LooseEntry, ReturnAnswer } from '../nacha/loose.ts';
 import { anEntry } from '../test/entries.ts';
-import { matchAnswers } from './matching.ts';
+import { changeKeyOf, isChange, matchAnswers } from './matching.ts';
 
 const returned: ReturnAnswer = {
   kind: 'return',
@@ -22,7 +22,7 @@ const notified: BankAnswer = {
 };
 const read = (answer: BankAnswer): LooseEntry => ({ text: 'as it came', answer, fault: null });
 const match = (answers: readonly BankAnswer[], found: readonly AchEntry[] = [anEntry('debit')]) =>
-  matchAnswers(answers.map(read), found);
+  matchAnswers(answers.map(read), found, new Set());
 
 describe('[P-5.13] an answer of a bank', () => {
   test.each<[string, Partial<ReturnAnswer>]>([
@@ -59,8 +59,22 @@ describe('[P-5.13] an answer of a bank', () => {
 
   test('that notifies of a change has no amount, and comes for what was returned as well', () => {
     for (const state of ['settled', 'returned'] as const)
-      expect(match([notified, notified], [anEntry('debit', { state })]).matches).toHaveLength(2);
+      expect(match([notified], [anEntry('debit', { state })]).matches).toHaveLength(1);
     expect(match([notified], [anEntry('credit')]).matches).toEqual([]);
+  });
+
+  test('notifies an entry of a change once, in a file and ever', () => {
+    const others: BankAnswer[] = [
+      { ...notified, code: 'C02', correction: { routingNumber: '231380104' } },
+      { ...notified, correction: { accountNumber: '2' } },
+    ];
+    const { matches, aside } = match([notified, ...others, notified]);
+    expect(matches.map(({ answer }) => answer)).toEqual([notified, ...others]);
+    expect(aside).toMatchObject([{ reason: expect.stringContaining('was applied before') }]);
+    const known = new Set(matches.filter(isChange).map(changeKeyOf));
+    expect(matchAnswers([read(notified)], [anEntry('debit')], known).matches).toEqual([]);
+    const another = anEntry('debit', { attemptId: 'another' });
+    expect(matchAnswers([read(notified)], [another], known).matches).toHaveLength(1);
   });
 
   test('means the latest entry with its trace that it can answer', () => {

@@ -5,6 +5,7 @@ import { isChangeCode } from '../codes/codes.ts';
 import { findEntriesOf } from '../entries/entries-store.ts';
 import type { AchEntry, SentAs } from '../entries/entry.ts';
 import { excerptText } from '../nacha/excerpt.ts';
+import { type BankAnswer, readLoosely } from '../nacha/loose.ts';
 import type { BatchHeader, Entry } from '../nacha/model.ts';
 import { readNacha } from '../nacha/read.ts';
 import { orderedAnswer } from '../operator/answers.ts';
@@ -12,10 +13,12 @@ import { findFiles } from '../outgoing/files-store.ts';
 import { type AchContext, fileSealContext } from '../work/context.ts';
 import { timeOf } from '../work/time.ts';
 import { readAnswer } from './reading.ts';
+import { wasApplied } from './repeats.ts';
 
 /**
  * A notification of change on demand. It is a file like any other that the operator sends, and is read the same way.
- * A payment of which no entry ever left has nobody who could notify of anything, and nothing happens.
+ * A payment of which no entry ever left has nobody who could notify of anything, and nothing happens; nor does it where
+ * the bank has said the same before.
  */
 export async function notifyOfChange(
   context: AchContext,
@@ -31,10 +34,17 @@ export async function notifyOfChange(
   const { now } = await timeOf(context, tx, entry.scope);
   const order = { original, code, asOf: now, sequence: context.now() };
   const content = orderedAnswer('noc', order, originator);
+  const [said] = answersIn(content);
+  if (said && (await wasApplied(tx, context, { entry, answer: said }))) return;
   const file = { name: `${context.newId('noc')}.ach`, content };
   const reading = await readAnswer(tx, context, { scope: entry.scope, file, asOf: now });
   if (reading.status !== 'read' || reading.aside.length > 0)
     throw new Error(`a notification of change was ${reading.status}`);
+}
+
+function answersIn(content: string): BankAnswer[] {
+  const read = readLoosely(content);
+  return read.ok ? read.entries.flatMap(({ answer }) => answer ?? []) : [];
 }
 
 /** The destination's where it was credited, else the source's. */

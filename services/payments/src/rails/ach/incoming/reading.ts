@@ -24,7 +24,8 @@ import {
   type StoredReply,
 } from './answers-store.ts';
 import { correctMethods } from './corrections.ts';
-import { type Match, matchAnswers, type PutAside } from './matching.ts';
+import { changesMeant, type Match, matchAnswers, type PutAside } from './matching.ts';
+import { appliedChanges } from './repeats.ts';
 import { returnOutcome } from './returned.ts';
 
 const SAME_DELIVERY_MS = 60_000;
@@ -120,7 +121,9 @@ export async function readAnswer(
   const read = readLoosely(file.content);
   if (!read.ok) return { status: 'unusable', reason: read.reason };
   const traces = read.entries.flatMap(({ answer }) => answer?.originalTrace ?? []);
-  const { matches, aside } = matchAnswers(read.entries, await findByTraces(tx, scope, traces));
+  const found = await findByTraces(tx, scope, traces);
+  const changed = await appliedChanges(tx, context, changesMeant(read.entries, found));
+  const { matches, aside } = matchAnswers(read.entries, found, changed);
   const id = context.newId('ach');
   await insertAnswer(tx, {
     id,
