@@ -17,6 +17,7 @@ export {
 export { createEgressPolicy, type EgressPolicy, type EgressPolicyOptions } from './policy.ts';
 export { EgressRefused, EgressUnresolved, type Refusal, type RefusalReason } from './refusal.ts';
 export { type GuardedAddress, type GuardedPlace, resolveGuarded } from './resolve.ts';
+export { retryAfterMs } from './retry-after.ts';
 export { SMTP_LIMITS, SmtpLimitExceeded, SmtpLimiter, type SmtpLimits } from './smtp-limiter.ts';
 export { type OpenedSocket, type OpenSocketOptions, openSocket } from './socket.ts';
 export type { ResolvedAddress, ResolveHost } from './system-resolver.ts';

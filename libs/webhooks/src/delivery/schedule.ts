@@ -1,3 +1,4 @@
+import { retryAfterMs } from '@libs/egress';
 import type { DeliveryStatus } from './delivery.ts';
 
 /** What the products differ in. */
@@ -38,11 +39,10 @@ function isDelivered(outcome: TryOutcome): boolean {
   return outcome.error === null && outcome.status !== null && outcome.status >= 200 && outcome.status < 300;
 }
 
-/** Seconds or an HTTP date (RFC 9110), held between one second and one day. */
+/** Held between one second and one day. */
 export function parseRetryAfterMs(text: string, now: Date): number | undefined {
-  const value = text.trim();
-  const ms = /^\d{1,10}$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - now.getTime();
-  if (!Number.isFinite(ms)) return undefined;
+  const ms = retryAfterMs(text, now);
+  if (ms === undefined) return undefined;
   return Math.min(Math.max(ms, RETRY_AFTER_MS_MIN), RETRY_AFTER_MS_MAX);
 }
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { ConnectorError, type ToolContext } from '../connector.ts';
-import { createVendorApi, refusedBy } from './request.ts';
+import { createVendorApi, refusedBy, retryAfterSeconds } from './request.ts';
 import { fieldsOf } from './shape.ts';
 
 const SECRET = 's'.repeat(8_000);
@@ -70,3 +70,16 @@ test.each([{ path: '/x' }, { method: 'POST', path: '/x', isRead: true } as const
     });
   },
 );
+
+test.each([
+  ['600.5', 601],
+  ['0', 1],
+  ['Sun, 15 Nov 2026 12:00:30 GMT', 30],
+  ['9999999', 86_400],
+  // What says nothing leaves it to the window, which begins anew in 90 seconds.
+  ['-1', 90],
+  ['retry-after 5', 90],
+])('Retry-After: %s asks for %i seconds', (after, seconds) => {
+  const headers = new Headers({ 'retry-after': after, 'x-ratelimit-reset': '90' });
+  expect(retryAfterSeconds(headers, new Date('2026-11-15T12:00:00Z'))).toBe(seconds);
+});

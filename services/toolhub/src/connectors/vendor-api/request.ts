@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { retryAfterMs } from '@libs/egress';
 import { ConnectorError, stillOpen, type ToolContext } from '../connector.ts';
 import { fieldsOf } from './shape.ts';
 
@@ -173,10 +174,8 @@ export function refusedBy(title: string, reason: string, platformCode: string): 
 
 /** `Retry-After` in seconds or as a date, else the moment at which the vendor's window begins anew. */
 export function retryAfterSeconds(headers: Headers, now: Date): number {
-  const after = headers.get('retry-after');
-  if (after !== null && /^\d+(\.\d+)?$/.test(after)) return boundSeconds(Number(after));
-  if (after !== null && !Number.isNaN(Date.parse(after)))
-    return boundSeconds((Date.parse(after) - now.getTime()) / 1_000);
+  const askedMs = retryAfterMs(headers.get('retry-after') ?? '', now);
+  if (askedMs !== undefined) return boundSeconds(askedMs / 1_000);
   const reset =
     headers.get('x-rate-limit-reset') ?? headers.get('x-ratelimit-reset') ?? headers.get('ratelimit-reset');
   return reset === null ? RETRY_AFTER_SECONDS : boundSeconds(secondsUntil(reset, now));
