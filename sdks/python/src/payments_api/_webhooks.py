@@ -112,12 +112,17 @@ def _decode_secret(secret: Any) -> bytes:
     if isinstance(secret, str) and secret.startswith(SECRET_PREFIX):
         text = secret[len(SECRET_PREFIX) :].rstrip("=")
         try:
-            key = base64.b64decode(text + "=" * (-len(text) % 4), validate=True)
+            key = base64.b64decode(_padded(text), validate=True)
         except (binascii.Error, ValueError):
             key = b""
-        if SECRET_BYTES_MIN <= len(key) <= SECRET_BYTES_MAX:
+        is_exact = base64.b64encode(key).decode("ascii").rstrip("=") == text
+        if is_exact and SECRET_BYTES_MIN <= len(key) <= SECRET_BYTES_MAX:
             return key
     raise SignatureInvalidError("bad_secret", f"A webhook secret is {SECRET_PREFIX} and base64.")
+
+
+def _padded(text: str) -> str:
+    return text + "=" * (-len(text) % 4)
 
 
 def _text(value: Any) -> str:
@@ -159,8 +164,10 @@ def _read_headers(headers: Any) -> Tuple[str, str, List[bytes]]:
 
 
 def _decode_signature(text: str) -> bytes:
+    """In either alphabet of base64, with or without its padding: a proxy may have written it anew."""
+    plain = text.replace("-", "+").replace("_", "/").rstrip("=")
     try:
-        return base64.b64decode(text)
+        return base64.b64decode(_padded(plain))
     except (binascii.Error, ValueError):
         return b""
 
