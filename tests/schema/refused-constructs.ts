@@ -31,6 +31,10 @@ export const REFUSED_CONSTRUCTS: Readonly<Record<string, { pattern: RegExp; inst
     pattern: /(?:(?<!_timestamp\()\)|\bset\s+\w+\s*=\s*\w+)\s*[-+]\s*(?:\$\d+\s*\*\s*)?interval\b/gi,
     instead: "reckon in UTC: (moment at time zone 'UTC' - interval '…') at time zone 'UTC'",
   },
+  'rows without columns': {
+    pattern: /\bfrom\s*\(\s*select\s+from\b/gi,
+    instead: 'select 1',
+  },
   'count of an insert that selects': {
     // Rows that were in the way are counted, too, where what is inserted passes through the first server.
     pattern:

@@ -61,6 +61,7 @@ describe('each construct is found', () => {
     ],
     ['interval and a moment of the row', `update t set at = least(at, to_timestamp(0)) - interval '1 day'`],
     ['interval and a moment of the row', `update t set at = at + $1 * interval '1 day' where id = 1`],
+    ['rows without columns', 'select count(*) from (select from t limit 5) as some'],
     [
       'count of an insert that selects',
       'const { rowCount } = await tx.query(`insert into t (a) select $1 where true on conflict do nothing`',

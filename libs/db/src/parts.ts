@@ -113,7 +113,7 @@ async function dropPart(database: Database, table: DividedTable, name: string): 
 
 async function hasManyOf(db: Queryable, part: string, { rows: condition }: OutlivingRows): Promise<boolean> {
   const { rows } = await db.query<{ many: boolean }>(
-    `select count(*) > ${MOVED_MAX} as many from (select from ${part} where ${condition} limit ${MOVED_MAX + 1}) as outliving`,
+    `select count(*) > ${MOVED_MAX} as many from (select 1 from ${part} where ${condition} limit ${MOVED_MAX + 1}) as outliving`,
   );
   return rows[0]?.many === true;
 }

@@ -201,7 +201,7 @@ order by id desc limit $3`,
 
     async countUndelivered(db: Queryable, filter: UndeliveredFilter): Promise<number> {
       const { rows } = await db.query<{ count: number }>(
-        `select count(*)::int as count from (select from ${schema}.deliveries
+        `select count(*)::int as count from (select 1 from ${schema}.deliveries
 where tenant_id = $1 and status <> 'delivered' and finished_at >= $2 and finished_at < $3 limit $4) as undelivered`,
         [filter.tenantId, filter.from, filter.to, filter.max],
       );
