@@ -1,6 +1,6 @@
 import { strict as assert } from 'node:assert';
 import { readUpdates } from '../../../services/toolhub/src/connectors/telegram/updates.ts';
-import { plainText } from '../../../services/toolhub/src/connectors/vendor-api/plain-text.ts';
+import { createPostReader } from '../../../services/toolhub/src/connectors/vendor-api/plain-text.ts';
 import { discordApp } from '../../../services/toolhub/src/inbound/apps/discord.ts';
 import { slackApp } from '../../../services/toolhub/src/inbound/apps/slack.ts';
 import { PayloadError, readPayload } from '../../../services/toolhub/src/inbound/payload.ts';
@@ -46,9 +46,9 @@ export const arrivals: Target = {
     ...['\\u0000', '\\ud800', '}', ']', ','],
   ],
   bytesMax: 256 * KIB,
-  run(input) {
+  async run(input) {
     const text = input.toString('utf8');
-    assert(plainText(text).length <= text.length + 1, 'longer than it was');
+    assert((await createPostReader()(text)).length <= text.length + 1, 'longer than it was');
     let payload: unknown;
     try {
       payload = JSON.parse(text);

@@ -79,6 +79,17 @@ describe('sessions', () => {
   });
 });
 
+it('takes no session that is longer than a header can be, whoever runs the server', async () => {
+  const { session: _session, ...bare } = credential;
+  const session = { did: adaDid, handle: 'ada.bsky.test', accessJwt: 'a.b.c', refreshJwt: 'a.b.c' };
+  for (const field of Object.keys(session)) {
+    server.failNext({ kind: 'reply', reply: { json: { ...session, [field]: '.'.repeat(20_000) } } });
+    await expect(connector.refresh?.(context({ credential: bare }))).rejects.toMatchObject({
+      code: 'platform_unavailable',
+    });
+  }
+});
+
 it('gives up a connection where the server names a reason, and not for the word of a firewall', async () => {
   const { session: _session, ...bare } = credential;
   const taken = { error: 'AccountTakedown', message: 'Account has been taken down' };

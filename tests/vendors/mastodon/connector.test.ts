@@ -57,6 +57,15 @@ describe('tools', () => {
     expect(untrusted_content).toBe(true);
   });
 
+  it('cuts a post that is far too long, so that no server holds up the calls of others', async () => {
+    const endless = server.addStatus('bob', '&lt;'.repeat(1024 * 1024));
+    const { status } = await call<{ status: { text: string } }>('mastodon_get_thread', {
+      status_id: endless,
+    });
+    expect(status.text).toBe(`${'<'.repeat(16 * 1024)}…`);
+    server.statuses.delete(endless);
+  });
+
   it('publishes, answers, favourites and deletes', async () => {
     const made = await call<{ id: string }>('mastodon_create_status', {
       text: 'answer',

@@ -3,6 +3,7 @@ import { ConnectorError, type RefreshOutcome, type ToolContext } from '../connec
 import { pastedToken, serverAddress } from '../vendor-api/credential-fields.ts';
 import { createVendorApi, refusedBy, tokenRefused, type VendorAnswer } from '../vendor-api/request.ts';
 import { fieldsOf, shapeOf, textOrNull } from '../vendor-api/shape.ts';
+import { isToken } from '../vendor-api/tokens.ts';
 
 /*
  * The AT Protocol is one HTTP call per method (XRPC), so the shared guarded client does. @atproto/api would bring a
@@ -107,11 +108,17 @@ export function sessionOf({ session }: BlueskyCredential): Session {
 function readSession(body: unknown): Session {
   const answer = shape.object(body);
   return {
-    did: shape.text(answer.did),
-    handle: shape.text(answer.handle),
-    access_jwt: shape.text(answer.accessJwt),
-    refresh_jwt: shape.text(answer.refreshJwt),
+    did: oneWord(answer.did),
+    handle: oneWord(answer.handle),
+    access_jwt: oneWord(answer.accessJwt),
+    refresh_jwt: oneWord(answer.refreshJwt),
   };
+}
+
+/** All of a session is kept and travels in addresses and headers, whatever server it came from. */
+function oneWord(value: unknown): string {
+  if (isToken(value)) return value;
+  throw shape.wrong();
 }
 
 export async function logIn(context: BlueskyContext): Promise<Session> {
@@ -161,7 +168,7 @@ function isRefusal(error: unknown): boolean {
 
 /** When the access token ends, by its own claim; the server decides, this only says when to renew ahead. */
 export function sessionEnd({ session }: BlueskyCredential): Date | null {
-  const claims = session?.access_jwt.split('.')[1];
+  const claims = session?.access_jwt.split('.', 2)[1];
   if (claims === undefined) return null;
   try {
     const { exp } = JSON.parse(Buffer.from(claims, 'base64url').toString('utf8')) as { exp?: unknown };

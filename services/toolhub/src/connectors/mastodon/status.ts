@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { plainText } from '../vendor-api/plain-text.ts';
+import { createPostReader, type ReadPost } from '../vendor-api/plain-text.ts';
 import { countOrNull, fieldsOf, listOf, textOrNull } from '../vendor-api/shape.ts';
 import { closed, nullableCount, nullableText } from '../vendor-api/tool-schemas.ts';
 import { shape } from './api.ts';
@@ -47,7 +47,7 @@ export function readAccount(value: unknown): Static<typeof accountSchema> {
   };
 }
 
-export function readStatus(value: unknown): MastodonStatus {
+export async function readStatus(value: unknown, readPost: ReadPost): Promise<MastodonStatus> {
   const status = shape.object(value);
   const boosted = status.reblog === null || status.reblog === undefined ? null : shape.object(status.reblog);
   return {
@@ -55,7 +55,7 @@ export function readStatus(value: unknown): MastodonStatus {
     url: textOrNull(status.url) ?? textOrNull(status.uri),
     created_at: textOrNull(status.created_at),
     account: readAccount(status.account),
-    text: plainText(textOrNull(status.content) ?? ''),
+    text: await readPost(textOrNull(status.content) ?? ''),
     spoiler_text: textOrNull(status.spoiler_text) || null,
     visibility: textOrNull(status.visibility),
     language: textOrNull(status.language),
@@ -63,7 +63,7 @@ export function readStatus(value: unknown): MastodonStatus {
     boosted: boosted && {
       id: shape.text(boosted.id),
       account: readAccount(boosted.account),
-      text: plainText(textOrNull(boosted.content) ?? ''),
+      text: await readPost(textOrNull(boosted.content) ?? ''),
     },
     media: listOf(status.media_attachments).map((item) => {
       const media = fieldsOf(item);
@@ -78,4 +78,14 @@ export function readStatus(value: unknown): MastodonStatus {
     favourites: countOrNull(status.favourites_count),
     favourited: typeof status.favourited === 'boolean' ? status.favourited : null,
   };
+}
+
+export type ReadItem<Item> = (value: unknown, readPost: ReadPost) => Promise<Item>;
+
+/** One after the other: a server may send as many and as long ones as it likes, and others get their turn in between. */
+export async function readEach<Item>(values: readonly unknown[], read: ReadItem<Item>): Promise<Item[]> {
+  const readPost = createPostReader();
+  const items: Item[] = [];
+  for (const value of values) items.push(await read(value, readPost));
+  return items;
 }

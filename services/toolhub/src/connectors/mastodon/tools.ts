@@ -2,11 +2,12 @@ import { Type } from 'typebox';
 import { ConnectorError, defineTool, type PageArguments, pageOf, type ToolDefinition } from '../connector.ts';
 import { decodeCursor, encodeCursor } from '../vendor-api/cursor.ts';
 import { path } from '../vendor-api/path.ts';
+import { createPostReader } from '../vendor-api/plain-text.ts';
 import type { VendorAnswer, VendorRequest } from '../vendor-api/request.ts';
 import { fieldsOf, listOf, textOrNull } from '../vendor-api/shape.ts';
 import { closed, message, nullableText, searchQuery, vendorId } from '../vendor-api/tool-schemas.ts';
 import { callMastodon, type MastodonContext, nextMaxId, shape } from './api.ts';
-import { accountSchema, readAccount, readStatus, statusSchema } from './status.ts';
+import { accountSchema, type ReadItem, readAccount, readEach, readStatus, statusSchema } from './status.ts';
 
 /** The largest page that Mastodon gives of statuses and of search results. */
 const PAGE_SIZE_MAX = 40;
@@ -31,7 +32,7 @@ export function mastodonTools(): ToolDefinition[] {
 async function readPage<Item>(
   context: MastodonContext,
   request: VendorRequest,
-  { limit, cursor, read }: PageArguments & { read: (value: unknown) => Item },
+  { limit, cursor, read }: PageArguments & { read: ReadItem<Item> },
 ): Promise<{ items: Item[]; next_cursor: string | null }> {
   const position = decodeCursor(maxIdCursor, cursor);
   const answer = await callMastodon(context, {
@@ -40,7 +41,7 @@ async function readPage<Item>(
   });
   const next = nextMaxId(answer.headers);
   return {
-    items: shape.list(answer.body).map(read),
+    items: await readEach(shape.list(answer.body), read),
     next_cursor: next === null ? null : encodeCursor({ max_id: next }),
   };
 }
@@ -120,10 +121,10 @@ const search = defineTool({
     const found = listOf(shape.object(body)[type]);
     const more = found.length >= size && offset + found.length <= SEARCH_OFFSET_MAX;
     return {
-      items: found.map((item) => ({
+      items: await readEach(found, async (item, readPost) => ({
         kind: type,
         account: type === 'accounts' ? readAccount(item) : null,
-        status: type === 'statuses' ? readStatus(item) : null,
+        status: type === 'statuses' ? await readStatus(item, readPost) : null,
         hashtag: type === 'hashtags' ? textOrNull(fieldsOf(item).name) : null,
       })),
       next_cursor: more ? encodeCursor({ offset: offset + found.length }) : null,
@@ -149,9 +150,9 @@ const getThread = defineTool({
     const around = await callMastodon(context, { path: path`/api/v1/statuses/${id}/context` });
     const { ancestors, descendants } = shape.object(around.body);
     return {
-      status: readStatus(status.body),
-      ancestors: listOf(ancestors).map(readStatus),
-      descendants: listOf(descendants).map(readStatus),
+      status: await readStatus(status.body, createPostReader()),
+      ancestors: await readEach(listOf(ancestors), readStatus),
+      descendants: await readEach(listOf(descendants), readStatus),
     };
   },
 });
@@ -204,7 +205,7 @@ const listNotifications = defineTool({
     const request = { path: '/api/v1/notifications', query: { 'types[]': types as string[] | undefined } };
     return readPage(context, request, {
       ...page,
-      read(value) {
+      async read(value, readPost) {
         const notification = shape.object(value);
         const { account, status } = notification;
         return {
@@ -213,7 +214,7 @@ const listNotifications = defineTool({
           created_at: textOrNull(notification.created_at),
           // What the server itself did has nobody who did it.
           account: account === null || account === undefined ? null : readAccount(account),
-          status: status === null || status === undefined ? null : readStatus(status),
+          status: status === null || status === undefined ? null : await readStatus(status, readPost),
         };
       },
     });

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
-import { plainText } from './plain-text.ts';
+import { createPostReader } from './plain-text.ts';
+
+const LONGEST = 64 * 1024;
 
 test.each([
   ['<p>Hello</p><p>world<br />again</p>', 'Hello\n\nworld\nagain'],
@@ -11,4 +13,22 @@ test.each([
   ['<p>List:</p><ul><li>one</li><li>two</li></ul><p>end</p>', 'List:\n• one\n• two\nend'],
   ['<blockquote><p>said</p></blockquote><p>answer</p>', 'said\n\nanswer'],
   ['&#0;&#xd800;&unknown; 1 < 2', '&unknown; 1 < 2'],
-])('%s', (html, text) => expect(plainText(html)).toBe(text));
+])('%s', async (html, text) => expect(await createPostReader()(html)).toBe(text));
+
+test('of a post that is far too long only the beginning is looked at, and it says so', async () => {
+  const read = createPostReader();
+  expect(await read('&lt;'.repeat(2 * 1024 * 1024))).toBe(`${'<'.repeat(LONGEST / 4)}…`);
+  expect(await read(`${'a'.repeat(LONGEST - 1)}😀`)).toBe(`${'a'.repeat(LONGEST - 1)}\ufffd…`);
+  expect(await read('a'.repeat(LONGEST))).toBe('a'.repeat(LONGEST));
+});
+
+test('the posts of one answer share a turn, and long ones take several', async () => {
+  let turns = 1;
+  const read = createPostReader(async () => {
+    turns += 1;
+  });
+  for (let post = 0; post < 40; post += 1) await read('<p>short</p>');
+  expect(turns).toBe(1);
+  for (let post = 0; post < 40; post += 1) await read('&lt;'.repeat(LONGEST));
+  expect(turns).toBe(41);
+});

@@ -1,3 +1,5 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
 const ENTITIES: Readonly<Record<string, string>> = {
   amp: '&',
   lt: '<',
@@ -7,11 +9,33 @@ const ENTITIES: Readonly<Record<string, string>> = {
   nbsp: ' ',
 };
 
+/** Far longer than any post; it also is how much is read before others get their turn. */
+const POST_LENGTH_MAX = 64 * 1024;
+
+export type ReadPost = (html: string) => Promise<string>;
+
 /**
- * The text of the little HTML that social networks send for a post: paragraphs, line breaks, lists, links. One pass, so that
- * no post can be slow to read; it is for reading only and never put into a page.
+ * Reads the posts of one answer, one after the other. Anybody may run such a server, so a post is cut before it is looked
+ * at, and however many long ones there are, they hold up nobody.
  */
-export function plainText(html: string): string {
+export function createPostReader(pause: () => Promise<unknown> = nextTurn): ReadPost {
+  let lengthThisTurn = 0;
+  return async (html) => {
+    const read = html.slice(0, POST_LENGTH_MAX);
+    if (lengthThisTurn + read.length > POST_LENGTH_MAX) {
+      await pause();
+      lengthThisTurn = 0;
+    }
+    lengthThisTurn += read.length;
+    return read.length < html.length ? `${plainText(read.toWellFormed())}…` : plainText(read);
+  };
+}
+
+/**
+ * The text of the little HTML that social networks send for a post: paragraphs, line breaks, lists, links. It is for reading
+ * only and never put into a page.
+ */
+function plainText(html: string): string {
   return html
     .replace(/<br\s*\/?>/gi, '\n')
     .replace(/<\/p>\s*<p[^<>]*>/gi, '\n\n')

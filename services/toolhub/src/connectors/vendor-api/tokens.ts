@@ -27,6 +27,6 @@ export function readTokens(answer: Readonly<Record<string, unknown>>, now: Date)
 /** Beyond ten years a lifetime is no date that anything has to be done about. */
 const LIFETIME_SECONDS_MAX = 10 * 365 * 24 * 60 * 60;
 
-function isToken(value: unknown): value is string {
-  return typeof value === 'string' && /^[\x21-\x7e]+$/.test(value) && value.length <= TOKEN_LENGTH_MAX;
+export function isToken(value: unknown): value is string {
+  return typeof value === 'string' && value.length <= TOKEN_LENGTH_MAX && /^[\x21-\x7e]+$/.test(value);
 }
