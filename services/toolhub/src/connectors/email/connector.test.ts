@@ -318,6 +318,26 @@ describe('attachments that are made to hurt', () => {
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(16 * 1024 * 1024);
   });
 
+  it('gives a page of 1 MiB at most, whatever is asked for, so that writing one result holds up nobody', async () => {
+    const bytes = Buffer.alloc(1.5 * 1024 * 1024, 'long ');
+    const content = bytes.toString('base64').replaceAll(/.{76}/g, '$&\r\n');
+    const message = await read(
+      'long one',
+      MIXED,
+      `${attachment('application/zip', 'base64', content)}--b--\r\n`,
+    );
+    const part = { folder: 'INBOX', uid: message.uid, part_id: message.attachments[0]?.part_id };
+    for (const asked of [{}, { max_bytes: 4 * 1024 * 1024 }]) {
+      const page = await callerOf(connector)<{ content_base64: string; next_offset: number | null }>(
+        'email_get_attachment',
+        { ...part, ...asked },
+        contextFor(mail),
+      );
+      expect(Buffer.from(page.content_base64, 'base64').equals(bytes.subarray(0, 1024 * 1024))).toBe(true);
+      expect(page.next_offset).toBe(1024 * 1024);
+    }
+  });
+
   it('a compression that no standard knows is not undone', async () => {
     const packed = gzipSync(Buffer.alloc(1024)).toString('base64');
     const message = await read(

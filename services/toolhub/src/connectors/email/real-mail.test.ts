@@ -125,7 +125,7 @@ function runAll(): void {
       pieces.push(Buffer.from(page.content_base64, 'base64'));
       offset = page.next_offset;
     }
-    expect(pieces).toHaveLength(2);
+    expect(pieces).toHaveLength(5);
     expect(Buffer.concat(pieces).equals(bytes)).toBe(true);
   });
 }

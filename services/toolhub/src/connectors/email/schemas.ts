@@ -1,7 +1,7 @@
 import { type TProperties, Type } from 'typebox';
 import { FOLDER_LENGTH_MAX } from './imap/folders.ts';
 import { attachmentSchema, flagSchema } from './mime/message.ts';
-import { ATTACHMENT_PAGE_BYTES_MAX } from './reading/read.ts';
+import { ATTACHMENT_ASKED_BYTES_MAX } from './reading/read.ts';
 import {
   ATTACHMENT_BYTES_TOTAL_MAX,
   ATTACHMENTS_MAX,
@@ -216,8 +216,8 @@ export const attachmentInput = closed({
   max_bytes: Type.Optional(
     Type.Integer({
       minimum: 1,
-      maximum: ATTACHMENT_PAGE_BYTES_MAX,
-      description: 'Size of a page after decoding.',
+      maximum: ATTACHMENT_ASKED_BYTES_MAX,
+      description: 'Size of a page after decoding; more than 1 MiB is given as 1 MiB.',
     }),
   ),
 });

@@ -86,7 +86,7 @@ function readingTools({ pool }: EmailToolDeps): ToolDefinition[] {
     defineTool({
       name: 'email_get_attachment',
       title: 'Get an attachment',
-      description: 'Reads an attachment in pages of up to 4 MiB. Go on with next_offset until it is null.',
+      description: 'Reads an attachment in pages of up to 1 MiB. Go on with next_offset until it is null.',
       class: 'R',
       inputSchema: schemas.attachmentInput,
       outputSchema: schemas.attachmentOutput,
