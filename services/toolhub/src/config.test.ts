@@ -161,6 +161,7 @@ test('[TH-1.2] what is wrong with internal accounts stands in the same message a
     email: { office: 1 },
     slack: [],
     telegram: { office: {}, home: { x: 'hunter2' } },
+    mastodon: { office: { instance_url: 'https://a.example:99999', access_token: 'hunter2' } },
   };
   await writeFile(path, JSON.stringify(accounts));
   const message = await load({
@@ -176,7 +177,14 @@ test('[TH-1.2] what is wrong with internal accounts stands in the same message a
   for (const name of ['TOOLHUB_PORT', 'TOOLHUB_CONNECTOR_FAX_URL', 'TOOLHUB_DATABASE_DIRECT_URL goes with'])
     expect(message).toContain(name);
   expect(message).toContain('TOOLHUB_INTERNAL_ACCOUNTS names a file with faults');
-  for (const fault of ['platform fax', '"email"', '"slack"', 'telegram/office', 'telegram/home'])
+  for (const fault of [
+    'platform fax',
+    '"email"',
+    '"slack"',
+    'telegram/office',
+    'telegram/home',
+    'mastodon/office',
+  ])
     expect(message).toContain(fault);
   expect(message).not.toContain('hunter2');
 });

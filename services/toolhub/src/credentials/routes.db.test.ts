@@ -223,12 +223,31 @@ describe('PUT /api/credentials/:platform', () => {
         },
       });
     }
+    for (const address of ['https://a.example:99999', 'https://[', 'https://%', 'https://a:b', 'https://:80'])
+      for (const [platform, field, body] of serversAt(address)) {
+        const put = await request('PUT', `/api/credentials/${platform}?verify=false`, { body });
+        expect(put, address).toMatchObject({
+          status: 422,
+          body: {
+            errors: [{ pointer: field, detail: expect.stringMatching(/^Must be the address of a server/) }],
+          },
+        });
+      }
     expect((await request('PUT', '/api/credentials/myspace', { body: {} })).status).toBe(404);
     expect(
       (await request('PUT', '/api/credentials/telegram?verify=maybe', { body: { bot_token: TOKEN } })).status,
     ).toBe(400);
   });
 });
+
+/** Credentials that name a server which anybody may run, and where they name it. */
+function serversAt(address: string) {
+  const app = { identifier: 'ada.example', app_password: 'abcd-efgh-ijkl-mnop' };
+  return [
+    ['mastodon', '/instance_url', { instance_url: address, access_token: 'token' }],
+    ['bluesky', '/service', { service: address, ...app }],
+  ] as const;
+}
 
 describe('credentials of two customers', () => {
   it('never meet', async () => {

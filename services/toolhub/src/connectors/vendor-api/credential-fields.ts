@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import Format from 'typebox/format';
 
 /** Fields that the credentials of most platforms share. People paste them, so what is wrong with one is said in words. */
 
@@ -10,10 +11,15 @@ export const pastedToken = (lengthMax: number, description: string) =>
     description,
   });
 
+/** What looks like an address need not be one: a port may be too large, a name may be none. */
+const SERVER_FORMAT = 'server-address';
+Format.Set(SERVER_FORMAT, (address) => URL.canParse(address));
+
 /** A server that anybody may run: where it is, without a path. */
 export const serverAddress = (example: string, description: string) =>
   Type.String({
     pattern: '^https?://[^\\s/?#@\\\\]{1,253}/?$',
+    format: SERVER_FORMAT,
     'x-mismatch': `Must be the address of a server, such as ${example}.`,
     description,
   });
