@@ -1,9 +1,7 @@
 import type { SecureContextOptions } from 'node:tls';
 import { Agent, buildConnector } from 'undici';
-import { parseHost } from './host.ts';
-import { type EgressPolicy, mayUsePlainHttp } from './policy.ts';
-import { EgressRefused, refuse } from './refusal.ts';
-import { type GuardedAddress, resolveGuarded } from './resolve.ts';
+import type { EgressPolicy } from './policy.ts';
+import { type GuardedAddress, resolveGuarded, resolvePlain } from './resolve.ts';
 
 export interface GuardedAgentOptions {
   /** For one address; up to three addresses of a name are tried. */
@@ -28,11 +26,8 @@ type ConnectCallback = buildConnector.Callback;
 
 async function resolveForConnect(options: ConnectOptions, policy: EgressPolicy): Promise<GuardedAddress> {
   const port = options.port === '' ? (DEFAULT_PORTS[options.protocol] ?? 0) : Number(options.port);
-  const host = parseHost(options.hostname);
-  if (options.protocol !== 'https:' && (host === undefined || !mayUsePlainHttp(host, port, policy))) {
-    throw new EgressRefused(refuse('plain_http', 'plain http is not allowed, use https'));
-  }
-  return resolveGuarded(options.hostname, port, policy);
+  const resolve = options.protocol === 'https:' ? resolveGuarded : resolvePlain;
+  return resolve(options.hostname, port, policy);
 }
 
 /**

@@ -16,7 +16,7 @@ export {
 } from './imap-limiter.ts';
 export { createEgressPolicy, type EgressPolicy, type EgressPolicyOptions } from './policy.ts';
 export { EgressRefused, EgressUnresolved, type Refusal, type RefusalReason } from './refusal.ts';
-export { type GuardedAddress, type GuardedPlace, resolveGuarded } from './resolve.ts';
+export { type GuardedAddress, type GuardedPlace, resolveGuarded, resolvePlain } from './resolve.ts';
 export { retryAfterMs } from './retry-after.ts';
 export { SMTP_LIMITS, SmtpLimitExceeded, SmtpLimiter, type SmtpLimits } from './smtp-limiter.ts';
 export { type OpenedSocket, type OpenSocketOptions, openSocket } from './socket.ts';

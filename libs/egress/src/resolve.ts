@@ -77,3 +77,15 @@ export async function resolveGuarded(
   if (resolution.ok) return resolution.resolved;
   throw 'unresolved' in resolution ? resolution.unresolved : new EgressRefused(resolution);
 }
+
+/** The same for whoever would speak to it without TLS, which needs the word of somebody who runs this service. */
+export async function resolvePlain(
+  spelledHost: string,
+  port: number,
+  policy: EgressPolicy,
+): Promise<GuardedAddress> {
+  const host = parseHost(spelledHost);
+  if (host === undefined || !mayUsePlainHttp(host, port, policy))
+    throw new EgressRefused(refuse('plain_http', 'plain http is not allowed, use https'));
+  return resolveGuarded(spelledHost, port, policy);
+}

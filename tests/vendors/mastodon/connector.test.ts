@@ -210,8 +210,16 @@ describe('the account', () => {
   });
 
   it('lives on a server that passes the guard', () => {
-    const addresses = connector.auth.addresses?.({ instance_url: 'https://social.test/', access_token: 'x' });
-    expect(addresses).toEqual([{ pointer: '/instance_url', host: 'social.test', port: 443 }]);
+    const placeOf = (instance_url: string) =>
+      connector.auth.addresses?.({ instance_url, access_token: 'x' })[0];
+    const pointer = '/instance_url';
+    expect(placeOf('https://social.test/')).toEqual({
+      pointer,
+      host: 'social.test',
+      port: 443,
+      isPlain: false,
+    });
+    expect(placeOf('http://[::1]:3000')).toEqual({ pointer, host: '::1', port: 3000, isPlain: true });
   });
 });
 

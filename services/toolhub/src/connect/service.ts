@@ -20,6 +20,7 @@ import {
   type OAuthProvider,
 } from '../connectors/connector.ts';
 import type { ConnectorService } from '../connectors/service.ts';
+import { placeAt } from '../connectors/vendor-api/credential-fields.ts';
 import type { CredentialRecord } from '../credentials/credential.ts';
 import type { CredentialService } from '../credentials/service.ts';
 import type { Standing } from '../customers/standing.ts';
@@ -164,7 +165,7 @@ export function createConnectService(deps: ConnectServiceDependencies): ConnectS
     const { fetch, guard, baseUrl } = contextAt(connector.id, customerId);
     try {
       // What the operator moved elsewhere is the operator's address, whatever the customer wrote.
-      if (baseUrl === null) await guard.resolve(placeOf(server));
+      if (baseUrl === null) await guard.resolve(placeAt(server));
       return await servers.clientAt({
         ...{ platform: connector.id, provider: { ...provider, perServer }, server, fetch },
         ...{ address: baseUrl ?? server, redirectUri: redirectUriOf(connector.id), website: publicUrl },
@@ -304,11 +305,6 @@ function serverOf({ perServer, title }: OAuthProvider, text: string | undefined)
 }
 
 const SERVER = /^https?:\/\/[^\s/?#@\\]{1,253}\/?$/;
-
-function placeOf(server: string): { host: string; port: number } {
-  const { hostname, port, protocol } = new URL(server);
-  return { host: hostname, port: Number(port) || (protocol === 'http:' ? 80 : 443) };
-}
 
 /** The code is spent by now, so whatever the reason: the customer starts over. */
 function asUnreachable(cause: unknown, title: string): unknown {

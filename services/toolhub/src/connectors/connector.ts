@@ -75,9 +75,16 @@ function detailsOf({ platformCode, retryAfterSeconds }: ConnectorError): Connect
   };
 }
 
+export interface Place {
+  host: string;
+  port: number;
+  /** It would be spoken to over http. */
+  isPlain?: boolean;
+}
+
 export interface AddressGuard {
   /** Resolves and checks; throws `address_refused`, or `platform_unavailable` for a name that does not resolve. */
-  resolve(target: { host: string; port: number }): Promise<GuardedPlace>;
+  resolve(target: Place): Promise<GuardedPlace>;
 }
 
 export interface FetchInit {
@@ -298,6 +305,11 @@ export interface HealthProbe {
   account?: string;
 }
 
+/** A place that a customer chose, and the field of the credential that names it. */
+export interface ChosenPlace extends Place {
+  pointer: string;
+}
+
 export interface ConnectorAuth<Credential = unknown> {
   kind: 'settings' | 'token' | 'oauth';
   credentialSchema: TSchema;
@@ -306,7 +318,7 @@ export interface ConnectorAuth<Credential = unknown> {
   /** What the account is called before the platform told us more. */
   accountLabel(credential: Credential): string;
   /** Addresses that the customer chose; each has to pass the guard before the credential is stored. */
-  addresses?(credential: Credential): { pointer: string; host: string; port: number }[];
+  addresses?(credential: Credential): ChosenPlace[];
   /** Vendors through which a customer can connect in the browser; the first that is set up is the usual one. */
   providers?: readonly OAuthProvider<Credential>[];
   /** Set where a credential also proves that something is the customer's: then it is never stored untried. */

@@ -7,6 +7,7 @@ import {
   EgressUnresolved,
   type ResolveHost,
   resolveGuarded,
+  resolvePlain,
   StatusRefused,
 } from '@libs/egress';
 import { type AddressGuard, ConnectorError, type GuardedFetch } from './connector.ts';
@@ -69,9 +70,9 @@ export function createEgress(options: EgressDependencies): Egress {
 
 function createGuard(policy: EgressPolicy): AddressGuard {
   return {
-    async resolve({ host, port }) {
+    async resolve({ host, port, isPlain = false }) {
       try {
-        return await resolveGuarded(host, port, policy);
+        return await (isPlain ? resolvePlain : resolveGuarded)(host, port, policy);
       } catch (error) {
         throw asConnectorError(error, host);
       }

@@ -134,9 +134,9 @@ export function createConnectorService(deps: ConnectorServiceDependencies): Conn
     async refusedAddresses(platform, credential) {
       const { guard } = egressFor(platform, () => baseAllow(platform));
       const addresses = connectorOf(platform).auth.addresses?.(credential) ?? [];
-      const checks = addresses.map(async ({ pointer, host, port }): Promise<RefusedAddress[]> => {
+      const checks = addresses.map(async ({ pointer, ...place }): Promise<RefusedAddress[]> => {
         try {
-          await guard.resolve({ host, port });
+          await guard.resolve(place);
           return [];
         } catch (error) {
           if (!(error instanceof ConnectorError)) throw error;

@@ -175,6 +175,34 @@ describe('PUT /api/credentials/:platform', () => {
     expect((await request('GET', '/api/credentials/email')).status).toBe(404);
   });
 
+  it('[TH-6.4] refuses plain http by field, also without asking the platform', async () => {
+    const mailWith = (token_url: string) => ({
+      ...mail('does-not-resolve.example'),
+      oauth: { client_id: 'c', token_url },
+    });
+    const plain = 'http://does-not-resolve.example';
+    for (const [platform, field, body] of [
+      ...serversAt(plain),
+      ...serversAt('http://[2606:4700::1111]:3000'),
+      ['email', '/oauth/token_url', mailWith(`${plain}/token`)] as const,
+    ]) {
+      const put = await request('PUT', `/api/credentials/${platform}?verify=false`, { body });
+      expect(put, platform).toMatchObject({
+        status: 422,
+        body: {
+          code: 'address_refused',
+          errors: [{ pointer: field, detail: expect.stringContaining('plain http') }],
+        },
+      });
+      expect((await request('GET', `/api/credentials/${platform}`)).status).toBe(404);
+    }
+    const customer = 'cus_plain';
+    for (const [platform, , body] of serversAt('https://[2606:4700::1111]:3000'))
+      expect(
+        await request('PUT', `/api/credentials/${platform}?verify=false`, { body, customer }),
+      ).toMatchObject({ status: 200 });
+  });
+
   it('accepts a name that does not resolve now, since every connection is checked', async () => {
     const put = await request('PUT', '/api/credentials/email?verify=false', {
       body: mail('does-not-resolve.example'),

@@ -1,4 +1,5 @@
 import { type Connector, defineConnector } from '../connector.ts';
+import { placeAt } from '../vendor-api/credential-fields.ts';
 import { probeBy, verifyBy } from '../vendor-api/probe.ts';
 import {
   type BlueskyCredential,
@@ -24,11 +25,7 @@ export function createBlueskyConnector(): Connector {
       credentialSchema: blueskyCredentialSchema,
       secretFields: ['/app_password', '/session/access_jwt', '/session/refresh_jwt'],
       accountLabel: ({ identifier }) => identifier,
-      addresses({ service }) {
-        const url = new URL(service);
-        const port = Number(url.port) || (url.protocol === 'http:' ? 80 : 443);
-        return [{ pointer: '/service', host: url.hostname, port }];
-      },
+      addresses: ({ service }) => [{ pointer: '/service', ...placeAt(service) }],
     },
     expiresAt: sessionEnd,
     isRefreshable: () => true,

@@ -1,5 +1,7 @@
 import { type Static, type TProperties, Type } from 'typebox';
 import Format from 'typebox/format';
+import type { ChosenPlace } from '../connector.ts';
+import { placeAt } from '../vendor-api/credential-fields.ts';
 import { momentOf } from '../vendor-api/moment.ts';
 import { ENTRY_LENGTH_MAX, parseAddress } from './addresses.ts';
 
@@ -96,18 +98,16 @@ export function tokenUrlOf({ imap, oauth }: EmailCredential): string | null {
 }
 
 /** The token endpoint counts as chosen by the customer, too. */
-export function addressesOf(credential: EmailCredential): { pointer: string; host: string; port: number }[] {
+export function addressesOf(credential: EmailCredential): ChosenPlace[] {
   const { imap, smtp, oauth } = credential;
-  const addresses = [
+  const addresses: ChosenPlace[] = [
     { pointer: '/imap/host', host: imap.host, port: imap.port },
     { pointer: '/smtp/host', host: smtp.host, port: smtp.port },
   ];
   if (oauth === undefined || 'provider' in oauth || oauth.token_url === undefined) return addresses;
   if (!URL.canParse(oauth.token_url))
     return [...addresses, { pointer: '/oauth/token_url', host: '', port: 443 }];
-  const url = new URL(oauth.token_url);
-  const port = Number(url.port) || (url.protocol === 'http:' ? 80 : 443);
-  return [...addresses, { pointer: '/oauth/token_url', host: url.hostname, port }];
+  return [...addresses, { pointer: '/oauth/token_url', ...placeAt(oauth.token_url) }];
 }
 
 export function expiryOf({ expires_at }: EmailCredential): Date | null {

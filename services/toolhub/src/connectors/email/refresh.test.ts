@@ -124,6 +124,7 @@ describe('refreshing e-mail tokens', () => {
       pointer: '/oauth/token_url',
       host: '169.254.169.254',
       port: 80,
+      isPlain: true,
     });
     expect(
       addressesOf(credential({ oauth: { client_id: 'c', token_url: 'nonsense' } })).at(-1),

@@ -1,4 +1,5 @@
 import { type Connector, defineConnector } from '../connector.ts';
+import { placeAt } from '../vendor-api/credential-fields.ts';
 import { probeBy, verifyBy } from '../vendor-api/probe.ts';
 import {
   callMastodon,
@@ -20,11 +21,7 @@ export function createMastodonConnector(): Connector {
       credentialSchema: mastodonCredentialSchema,
       secretFields: ['/access_token'],
       accountLabel: ({ instance_url }) => new URL(instance_url).host,
-      addresses({ instance_url }) {
-        const url = new URL(instance_url);
-        const port = Number(url.port) || (url.protocol === 'http:' ? 80 : 443);
-        return [{ pointer: '/instance_url', host: url.hostname, port }];
-      },
+      addresses: ({ instance_url }) => [{ pointer: '/instance_url', ...placeAt(instance_url) }],
       providers: [mastodonLogin],
     },
     verify: (context) => verifyBy(() => readOwnAddress(context)),

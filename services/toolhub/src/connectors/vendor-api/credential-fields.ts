@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import Format from 'typebox/format';
+import type { Place } from '../connector.ts';
 
 /** Fields that the credentials of most platforms share. People paste them, so what is wrong with one is said in words. */
 
@@ -23,3 +24,11 @@ export const serverAddress = (example: string, description: string) =>
     'x-mismatch': `Must be the address of a server, such as ${example}.`,
     description,
   });
+
+/** Where an address leads. */
+export function placeAt(address: string): Place {
+  const { hostname, port, protocol } = new URL(address);
+  const isPlain = protocol !== 'https:';
+  // Between brackets it is an IPv6 address, and stands without them everywhere else.
+  return { host: hostname.replace(/^\[|\]$/g, ''), port: Number(port) || (isPlain ? 80 : 443), isPlain };
+}
