@@ -152,6 +152,21 @@ describe('login and consent', () => {
     expect((await obtainTokens(url, account, editor, { scope: undefined })).scope).toBe('tools:read');
   });
 
+  test('[TH-4.5] a client that registered without offline_access may ask for it, as the 401 tells it to', async () => {
+    const scope = 'tools:read tools:write offline_access';
+    const registered = await registerClient(url, { scope: 'tools:read tools:write' });
+    expect(await obtainTokens(url, account, registered, { scope })).toMatchObject({
+      scope: 'tools:read tools:write',
+      refresh_token: expect.any(String),
+    });
+  });
+
+  test('[TH-4.5] a client that registered for offline_access alone gets the scopes of an ordinary one', async () => {
+    const staying = await registerClient(url, { scope: 'openid offline_access' });
+    for (const scope of [undefined, 'openid offline_access', 'tools:read tools:write offline_access'])
+      expect((await obtainTokens(url, account, staying, { scope })).scope).toBe('tools:read tools:write');
+  });
+
   test('[TH-4.4] deny sends access_denied with state and issuer', async () => {
     const location = await decide(account, authorizeUrl(url, client, newPkce()), 'deny');
     expect(Object.fromEntries(location.searchParams)).toMatchObject({

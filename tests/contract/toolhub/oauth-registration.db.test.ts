@@ -71,7 +71,7 @@ describe('discovery', () => {
 });
 
 describe('registration', () => {
-  test('[TH-4.2] RFC 7591: answers 201 with the metadata; unknown scopes are left out', async () => {
+  test('[TH-4.2] RFC 7591: answers 201 with the metadata; unknown scopes are left out, and what renews is added', async () => {
     const { status, body } = await call(`${url}/oauth/register`, {
       body: {
         client_name: 'Scoped',
@@ -83,7 +83,7 @@ describe('registration', () => {
     expect(status).toBe(201);
     expect(body).toMatchObject({
       client_name: 'Scoped',
-      scope: 'tools:read',
+      scope: 'tools:read offline_access',
       token_endpoint_auth_method: 'none',
     });
     expect(body.client_id).toEqual(expect.any(String));

@@ -44,6 +44,7 @@ declare module 'oidc-provider' {
     client_id: string;
     client_name?: unknown;
     scope?: string;
+    grant_types?: string[];
     redirect_uris: string[];
     invalidate(message: string): never;
     redirectUris(uris?: string[], label?: string): void;

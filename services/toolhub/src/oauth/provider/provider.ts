@@ -272,12 +272,14 @@ function ruleClients(provider: Provider, publicUrl: string): void {
       this.client_name = this.client_name.replace(MISLEADING_CHARACTERS, ' ');
     }
   };
-  // Clients register with scopes of other servers in mind (`openid profile`); those grant nothing here.
+  // Clients register with scopes of other servers in mind (`openid profile`); those grant nothing here. A client that
+  // renews its tokens may ask for `offline_access`, as every 401 tells it to, whether or not it registered for it.
   Schema.prototype.scopes = function scopes(this: ClientSchema) {
     if (this.scope === undefined) return;
-    const known = parseScopes(this.scope).join(' ');
-    if (known === '') delete this.scope;
-    else this.scope = known;
+    const known = parseScopes(this.scope).filter((scope) => RESOURCE_SCOPES.includes(scope));
+    const renewing: Scope[] = this.grant_types?.includes('refresh_token') ? ['offline_access'] : [];
+    if (known.length === 0) delete this.scope;
+    else this.scope = [...known, ...renewing].join(' ');
   };
 }
 
