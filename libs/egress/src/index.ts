@@ -14,7 +14,7 @@ export {
   type ImapLimits,
   type SkippableAnswer,
 } from './imap-limiter.ts';
-export { createEgressPolicy, type EgressPolicy, type EgressPolicyOptions } from './policy.ts';
+export { allowProblems, createEgressPolicy, type EgressPolicy, type EgressPolicyOptions } from './policy.ts';
 export { EgressRefused, EgressUnresolved, type Refusal, type RefusalReason } from './refusal.ts';
 export { type GuardedAddress, type GuardedPlace, resolveGuarded, resolvePlain } from './resolve.ts';
 export { retryAfterMs } from './retry-after.ts';

@@ -39,6 +39,12 @@ function parseAllowEntry(entry: string): AllowResult {
   return { ok: true, place: placeOf(host.text, port) };
 }
 
+/** What is wrong with the setting of this name, for the one message about all settings; it repeats no value. */
+export function allowProblems(name: string, entries: readonly string[] = []): string[] {
+  const bad = entries.findIndex((entry) => !parseAllowEntry(entry).ok);
+  return bad === -1 ? [] : [`${name} must be a comma list of host:port (entry ${bad + 1} is not)`];
+}
+
 export function createEgressPolicy(options: EgressPolicyOptions = {}): EgressPolicy {
   const allowed = new Set<string>();
   for (const entry of options.allow ?? []) {

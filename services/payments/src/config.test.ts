@@ -153,6 +153,14 @@ describe('settings', () => {
     expect(() => loadConfig(pooled)).not.toThrow(/goes with/);
   });
 
+  test.each(['10.0.0.256:25', 'a..b:80', '[:::]:80'])(
+    'a place that nothing can be is told of beside all other faults: %s',
+    (place) => {
+      const wrong = { PAYMENTS_PORT: 'x', PAYMENTS_EGRESS_ALLOW: `hooks.example:25, ${place}` };
+      expect(messageFor(wrong)).toMatch(/PAYMENTS_PORT .*PAYMENTS_EGRESS_ALLOW .*\(entry 2 is not\)/);
+    },
+  );
+
   test('[P-1.1] what is wrong with the bank identity stands in the same message as all other faults', async () => {
     const wrong = { PAYMENTS_PORT: 'http', PAYMENTS_RATE_TEST: '-1', PAYMENTS_ADMIN_TOKEN: 'with space' };
     const { odfi: _, ...ach } = { ...identity.ach, immediateDestination: '091000018' };

@@ -1,3 +1,4 @@
+import { allowProblems } from '@libs/egress';
 import type { MetricsAccess } from '@libs/http';
 import { type Env, loadSettings, settings } from '@libs/runtime';
 import { parseKeyIds } from '@libs/seal';
@@ -148,6 +149,7 @@ export function loadConfig(env: Env): PaymentsConfig {
   const loaded = loadSettings(env, settingsSpec, (values) => [
     ...conflictsOf(values, live),
     ...bankProblems(values, live),
+    ...allowProblems('PAYMENTS_EGRESS_ALLOW', values.egressAllow),
   ]);
   const development = isDevelopment(loaded);
   return {

@@ -122,6 +122,14 @@ test('[TH-1.2] every bad setting is named in one message, and no value is repeat
   expect(message).not.toContain('\n');
 });
 
+test.each(['10.0.0.256:25', 'a..b:80', '[:::]:80'])(
+  'a place that nothing can be is told of beside all other faults: %s',
+  (place) =>
+    expect(
+      load({ DATA_DIR: folder, TOOLHUB_PORT: 'x', TOOLHUB_EGRESS_ALLOW: `mail.example:25, ${place}` }),
+    ).rejects.toThrow(/TOOLHUB_PORT .*TOOLHUB_EGRESS_ALLOW .*\(entry 2 is not\)/),
+);
+
 test('[TH-1.2] internal tokens that could be guessed stop the start', async () => {
   const given = (tokens: string) => load({ DATA_DIR: folder, TOOLHUB_INTERNAL_TOKENS: tokens });
   await expect(given('a:only-15-letters')).rejects.toThrow(/TOOLHUB_INTERNAL_TOKENS.*16 or more characters/);

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
+import { allowProblems } from '@libs/egress';
 import type { MetricsAccess } from '@libs/http';
 import {
   type Env,
@@ -208,7 +209,11 @@ function readSettings(env: Env, connectors: readonly Connector[]) {
   const { platforms, providers } = settingNames(connectors);
   const connectorUrls = readConnectorUrls(env, platforms, problems);
   const oauthClients = readOAuthClients(env, providers, problems);
-  const values = loadSettings(env, spec, (loaded) => [...problems, ...conflictsOf(loaded, connectors)]);
+  const values = loadSettings(env, spec, (loaded) => [
+    ...problems,
+    ...conflictsOf(loaded, connectors),
+    ...allowProblems('TOOLHUB_EGRESS_ALLOW', loaded.egressAllow),
+  ]);
   const internalAccounts = values.internalAccounts as InternalAccountSettings;
   return { ...values, internalAccounts, connectorUrls, oauthClients };
 }
