@@ -208,6 +208,24 @@ describe('a call that fails', () => {
     expect(await eventsOf(id)).toMatchObject(code === 'invalid_arguments' ? [] : [event]);
   });
 
+  test('an answer that is too long to be passed on is refused, since writing it holds up everybody else', async () => {
+    const id = await newCustomer();
+    const get = () => callTool(hub.url, id, 'alpha_get_note', { number: 1 });
+    try {
+      alpha.log.note = '"'.repeat(2 * 1024 * 1024);
+      expect(errorOf(await get())).toMatchObject({
+        code: 'platform_error',
+        platform_code: 'result_too_long',
+        message: expect.stringContaining('ask for less at once'),
+      });
+      expect((await hub.billing.planState(id)).used).toBe(0);
+      alpha.log.note = 'x'.repeat(1024 * 1024);
+      expect((await get()).body.result?.structuredContent).toMatchObject({ text: alpha.log.note });
+    } finally {
+      alpha.log.note = null;
+    }
+  });
+
   test('an exception that is no word of a connector is logged and not shown', async () => {
     const id = await newCustomer();
     alpha.log.during = async () => {

@@ -9,6 +9,7 @@ import { type CallRequest, principalOf } from './call.ts';
 import { CallTimeout, withDeadline } from './deadline.ts';
 import { CANCELED, fromConnector, notReady } from './failures.ts';
 import type { Failure } from './result.ts';
+import { checkLength } from './result-length.ts';
 import { shareReads } from './shared-reads.ts';
 
 export interface PlatformCallsDependencies {
@@ -97,7 +98,7 @@ export function createPlatformCalls(deps: PlatformCallsDependencies): PlatformCa
     const opened = await openShared({ session, platform: tool.platform, ...choice });
     if (opened.kind !== 'ok') return notOpened(opened, tool.platform);
     const { progress, vendorKey: idempotencyKey = null } = request;
-    const run = ({ opened: { version, ...credential } }: Extract<OpenResult, { kind: 'ok' }>) => {
+    const run = async ({ opened: { version, ...credential } }: Extract<OpenResult, { kind: 'ok' }>) => {
       exchange.running();
       const { customerId, platform } = credential;
       const context = deps.connectors.context({
@@ -107,7 +108,7 @@ export function createPlatformCalls(deps: PlatformCallsDependencies): PlatformCa
           ? {}
           : { stillConnected: (tx) => deps.credentials.hold(tx, { customerId, platform, version }) }),
       });
-      return tool.run(args, context);
+      return checkLength(await tool.run(args, context), tool);
     };
     try {
       return { kind: 'done', content: await run(opened) };

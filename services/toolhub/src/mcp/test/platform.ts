@@ -13,6 +13,8 @@ export interface PlatformLog {
   calls: { tool: string; args: Record<string, unknown>; account: string; customerId: string | null }[];
   /** How often it was asked how it is. */
   probes: number;
+  /** What a note says, where a test wants more of it. */
+  note: string | null;
   /** Runs inside each call, before it answers. */
   during: (call: { tool: string; context: ToolContext }) => Promise<void>;
 }
@@ -21,7 +23,7 @@ const closed = { additionalProperties: false } as const;
 
 /** A platform that does nothing but remember, with one tool of each class. */
 export function testPlatform(id: string): { connector: Connector; log: PlatformLog } {
-  const log: PlatformLog = { calls: [], probes: 0, during: async () => {} };
+  const log: PlatformLog = { calls: [], probes: 0, note: null, during: async () => {} };
   const enter = async (tool: string, args: Record<string, unknown>, context: ToolContext) => {
     log.calls.push({ tool, args, account: context.account, customerId: context.customerId });
     await log.during({ tool, context });
@@ -60,7 +62,7 @@ export function testPlatform(id: string): { connector: Connector; log: PlatformL
         outputSchema: Type.Object({ number: Type.Integer(), text: Type.String() }, closed),
         async run(args, context) {
           await enter(`${id}_get_note`, args, context);
-          return { number: args.number, text: `note ${args.number}` };
+          return { number: args.number, text: log.note ?? `note ${args.number}` };
         },
       }),
       defineTool({
