@@ -1,6 +1,6 @@
 import { Pool } from './undici.ts';
 
-/** Bare POSTs of the client that deliveries use, as fast as it sends them over as many connections as they may use. */
+/** Bare POSTs of undici, as fast as it sends them over as many connections as deliveries may use. */
 export interface Posts {
   origin: string;
   path: string;

@@ -1,4 +1,5 @@
 import type { Target } from './fuzz.ts';
+import { answers } from './targets/answers.ts';
 import { iso20022, nacha } from './targets/banks.ts';
 import { html, imap, mime, smtp } from './targets/mail.ts';
 import { arrivals, whatsapp } from './targets/platforms.ts';
@@ -19,4 +20,5 @@ export const targets: readonly Target[] = [
   whatsapp,
   arrivals,
   headers,
+  answers,
 ];

@@ -1,4 +1,3 @@
-export { type Agent, createGuardedAgent, type Dispatcher, type GuardedAgentOptions } from './agent.ts';
 export {
   AnswerRefused,
   createHttpClient,
@@ -15,6 +14,13 @@ export {
   type SkippableAnswer,
 } from './imap-limiter.ts';
 export { allowProblems, createEgressPolicy, type EgressPolicy, type EgressPolicyOptions } from './policy.ts';
+export {
+  createPoster,
+  type PostAnswer,
+  type Poster,
+  type Posting,
+  type PostRequest,
+} from './posting/poster.ts';
 export { EgressRefused, EgressUnresolved, type Refusal, type RefusalReason } from './refusal.ts';
 export { type GuardedAddress, type GuardedPlace, resolveGuarded, resolvePlain } from './resolve.ts';
 export { retryAfterMs } from './retry-after.ts';

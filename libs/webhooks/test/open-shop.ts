@@ -1,16 +1,16 @@
 import { createTestDatabase } from '@libs/db/testing';
-import { createEgressPolicy, createGuardedAgent } from '@libs/egress';
+import { createEgressPolicy, createPoster } from '@libs/egress';
 import { createShop, MIGRATIONS, type Shop, type ShopOptions, TABLES } from './service.ts';
 
 /** A shop in a database of its own. */
 export async function openShop(options: ShopOptions = {}): Promise<Shop> {
   const test = await createTestDatabase(MIGRATIONS);
   await test.database.query(TABLES);
-  const agent = createGuardedAgent(createEgressPolicy({ development: true }));
+  const poster = createPoster(createEgressPolicy({ development: true }));
   return {
-    ...createShop(test.database, agent, options),
+    ...createShop(test.database, poster, options),
     async close() {
-      await agent.destroy();
+      await poster.destroy();
       await test.drop();
     },
   };

@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, type MigrationSource, openDatabase } from '@libs/db';
-import type { Agent } from '@libs/egress';
-import { createEgressPolicy, createGuardedAgent } from '@libs/egress';
+import { createEgressPolicy, createPoster, type Poster } from '@libs/egress';
 import { createIdFactory } from '@libs/seal';
 import {
   createDeliveryDispatcher,
@@ -88,7 +87,11 @@ from ${SCHEMA}.events e join unnest($1::text[], $2::text[]) as wanted (tenant_id
 }
 
 /** A shop over a database that has the tables already. */
-export function createShop(database: Database, agent: Agent, options: ShopOptions = {}): Omit<Shop, 'close'> {
+export function createShop(
+  database: Database,
+  poster: Poster,
+  options: ShopOptions = {},
+): Omit<Shop, 'close'> {
   const now = options.now ?? (() => new Date());
   const errors: unknown[] = [];
   const queue = createDeliveryQueue({
@@ -137,7 +140,7 @@ select $1, * from unnest($2::text[], $3::text[])`,
       createDeliveryDispatcher({
         database,
         schema: SCHEMA,
-        agent,
+        poster,
         userAgent: 'Shop-Webhooks/1',
         rules: RULES,
         timeoutMs: 5_000,
@@ -153,11 +156,11 @@ select $1, * from unnest($2::text[], $3::text[])`,
 /** A second process' view of the same shop. */
 export async function joinShop(url: string): Promise<Shop> {
   const database = await openDatabase({ url, schema: 'public' });
-  const agent = createGuardedAgent(createEgressPolicy({ development: true }));
+  const poster = createPoster(createEgressPolicy({ development: true }));
   return {
-    ...createShop(database, agent),
+    ...createShop(database, poster),
     async close() {
-      await agent.destroy();
+      await poster.destroy();
       await database.close();
     },
   };

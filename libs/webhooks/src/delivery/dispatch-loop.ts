@@ -1,4 +1,4 @@
-import type { Dispatcher } from '@libs/egress';
+import type { Poster } from '@libs/egress';
 import type { Announcer } from './announcer.ts';
 import {
   type DeliveryResult,
@@ -22,7 +22,7 @@ export interface DispatchLoopOptions extends DeliveryLoaders {
   readonly lanes: LaneStore;
   readonly results: ResultStore;
   readonly recorder: Recorder;
-  readonly agent: Dispatcher;
+  readonly poster: Poster;
   readonly buildRequest: BuildRequest;
   readonly rules: ResultRules;
   readonly limits: LaneLimits;

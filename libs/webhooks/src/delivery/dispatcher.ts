@@ -1,5 +1,5 @@
 import type { Database, Subscription } from '@libs/db';
-import type { Dispatcher } from '@libs/egress';
+import type { Poster } from '@libs/egress';
 import type { Outage } from '@libs/runtime';
 import { type Abandoning, createAbandoning } from './abandoning.ts';
 import { readAnnouncement } from './announcement.ts';
@@ -23,8 +23,8 @@ export interface DeliveryDispatcherOptions extends DeliveryLoaders {
   readonly database: Database;
   /** The schema that `deliveryMigrations` was given. */
   readonly schema: string;
-  /** Sends the requests; a guarded agent, so that every connection is checked. */
-  readonly agent: Dispatcher;
+  /** Sends the requests; every connection of it is checked. */
+  readonly poster: Poster;
   readonly userAgent: string;
   readonly rules: ResultRules;
   /** For the whole exchange, from the first look-up to the last byte of the answer. */

@@ -1,13 +1,13 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Agent, createEgressPolicy, createGuardedAgent } from '@libs/egress';
+import { createEgressPolicy, createPoster, type Poster } from '@libs/egress';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { Post } from './post.ts';
 import type { TryOutcome } from './schedule.ts';
 
 let server: Server;
 let origin: string;
-let agent: Agent;
+let poster: Poster;
 let respond: { status: number; parts: readonly Buffer[] };
 
 beforeAll(async () => {
@@ -20,17 +20,17 @@ beforeAll(async () => {
   await new Promise<void>((started) => server.listen(0, '127.0.0.1', started));
   const { port } = server.address() as AddressInfo;
   origin = `http://127.0.0.1:${port}`;
-  agent = createGuardedAgent(createEgressPolicy({ allow: [`127.0.0.1:${port}`] }));
+  poster = createPoster(createEgressPolicy({ allow: [`127.0.0.1:${port}`] }));
 });
-afterAll(async () => {
-  await agent.close();
+afterAll(() => {
+  poster.destroy();
   server.close();
 });
 
 function send(status: number, parts: readonly (string | Buffer)[]): Promise<TryOutcome> {
   respond = { status, parts: parts.map((part) => Buffer.from(part)) };
   return new Promise((done) =>
-    new Post(done).start(agent, { origin, path: '/', headers: [], body: Buffer.from('{}') }),
+    new Post(done).start(poster, { origin, path: '/', headers: [], body: Buffer.from('{}') }),
   );
 }
 

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { createEgressPolicy, createGuardedAgent } from '@libs/egress';
+import { createEgressPolicy, createPoster } from '@libs/egress';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openShop } from '../../test/open-shop.ts';
 import { type Receiver, startReceiver } from '../../test/receiver.ts';
@@ -14,8 +14,8 @@ import { createShop, SCHEMA, type Shop, until } from '../../test/service.ts';
 const TIMEOUT_MS = 60_000;
 const SENDER = fileURLToPath(new URL('../../test/sender-process.ts', import.meta.url));
 
-const agent = createGuardedAgent(createEgressPolicy({ development: true }));
-afterAll(() => agent.destroy());
+const poster = createPoster(createEgressPolicy({ development: true }));
+afterAll(() => poster.destroy());
 
 let shop: Shop;
 let receiver: Receiver;
@@ -120,7 +120,7 @@ describe('several dispatchers', { timeout: TIMEOUT_MS }, () => {
   });
 
   it('tell each other of rows that one commits and another owns, without waiting for a poll', async () => {
-    const quiet = createShop(shop.database, agent, { queue: { notify: false } });
+    const quiet = createShop(shop.database, poster, { queue: { notify: false } });
     const ref = await shop.addEndpoint(`${receiver.url}/hook`);
     const [owner, other] = [shop.dispatcher({ pollMs: 60_000 }), shop.dispatcher({ pollMs: 60_000 })];
     await owner.start();

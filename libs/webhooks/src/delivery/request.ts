@@ -1,7 +1,7 @@
+import type { PostRequest } from '@libs/egress';
 import { nextTraceparent, type Trace } from '@libs/runtime';
 import { createKeyCache, signMessage } from '../signing.ts';
 import type { EndpointTarget } from './delivery.ts';
-import type { PostRequest } from './post.ts';
 
 const CACHED_URLS_MAX = 4_096;
 

@@ -1,4 +1,4 @@
-import type { Dispatcher } from '@libs/egress';
+import type { Poster } from '@libs/egress';
 import { parseTraceparent } from '@libs/runtime';
 import { type Flight, Flights } from './flights.ts';
 import type { Lane, Lanes } from './lanes.ts';
@@ -12,7 +12,7 @@ import type { TryOutcome } from './schedule.ts';
 export interface SendingOptions {
   readonly lanes: Lanes<ReadyDelivery>;
   readonly recorder: Recorder;
-  readonly agent: Dispatcher;
+  readonly poster: Poster;
   readonly buildRequest: BuildRequest;
   readonly rules: ResultRules;
   readonly timeoutMs: number;
@@ -86,7 +86,7 @@ export class Sending {
     try {
       const { eventId: id, traceparent } = ready.row;
       const event = { id, body: ready.body, trace: parseTraceparent(traceparent ?? undefined) };
-      post.start(this.#options.agent, this.#options.buildRequest(ready.target, event, startedAt));
+      post.start(this.#options.poster, this.#options.buildRequest(ready.target, event, startedAt));
     } catch (error) {
       // A stored address or secret that cannot be used fails this delivery, and no other.
       post.cancel(error instanceof Error ? error.message : 'the request could not be made');

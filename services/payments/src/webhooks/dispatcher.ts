@@ -1,5 +1,5 @@
 import type { Database } from '@libs/db';
-import { createGuardedAgent, type EgressPolicy } from '@libs/egress';
+import { createPoster, type EgressPolicy } from '@libs/egress';
 import type { Metrics, Outage } from '@libs/runtime';
 import { idTimeMs } from '@libs/seal';
 import { createDeliveryDispatcher, type DeliveryDispatcher } from '@libs/webhooks';
@@ -36,7 +36,7 @@ const UNREADABLE_SECRET = '';
 /** Sends what the queue holds, to the endpoints as they are at the time of each try. */
 export function createWebhookDispatcher(deps: WebhookDispatcherDependencies): WebhookDispatcher {
   const { database, webhooks, vault, rules, now } = deps;
-  const agent = createGuardedAgent(deps.policy);
+  const poster = createPoster(deps.policy);
 
   /** One endpoint whose secrets cannot be opened fails its own tries, and holds up no other's. */
   function secretsOf(endpoint: WebhookEndpoint, at: Date): string[] {
@@ -47,7 +47,7 @@ export function createWebhookDispatcher(deps: WebhookDispatcherDependencies): We
   const dispatcher = createDeliveryDispatcher({
     database,
     schema: DELIVERY_SCHEMA,
-    agent,
+    poster,
     userAgent: USER_AGENT,
     rules,
     timeoutMs: rules.timeoutMs,
@@ -86,7 +86,7 @@ export function createWebhookDispatcher(deps: WebhookDispatcherDependencies): We
     stats: dispatcher.stats,
     async stop() {
       await dispatcher.stop();
-      await agent.destroy();
+      poster.destroy();
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { Database } from '@libs/db';
-import { createGuardedAgent, type EgressPolicy } from '@libs/egress';
+import { createPoster, type EgressPolicy } from '@libs/egress';
 import type { Metrics, Outage } from '@libs/runtime';
 import { idTimeMs } from '@libs/seal';
 import { createDeliveryDispatcher, type DeliveryDispatcher } from '@libs/webhooks';
@@ -31,7 +31,7 @@ const UNREADABLE_SECRET = '';
 /** Sends what the queue holds, to the webhooks as they are at the time of each try. */
 export function createWebhookDispatcher(deps: WebhookDispatcherDependencies): WebhookDispatcher {
   const { database, vault, rules, onError } = deps;
-  const agent = createGuardedAgent(deps.policy);
+  const poster = createPoster(deps.policy);
 
   /** Whoever lost the key can still be helped: no secret fails the try, and its dead letter can be replayed later. */
   function openSecret(config: StoredConfig): string[] {
@@ -46,7 +46,7 @@ export function createWebhookDispatcher(deps: WebhookDispatcherDependencies): We
   const dispatcher = createDeliveryDispatcher({
     database,
     schema: DELIVERY_SCHEMA,
-    agent,
+    poster,
     userAgent: USER_AGENT,
     rules,
     timeoutMs: rules.timeoutMs,
@@ -87,7 +87,7 @@ export function createWebhookDispatcher(deps: WebhookDispatcherDependencies): We
     stats: dispatcher.stats,
     async stop() {
       await dispatcher.stop();
-      await agent.destroy();
+      poster.destroy();
     },
   };
 }
