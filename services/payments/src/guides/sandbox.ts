@@ -36,7 +36,7 @@ const outcomeMeanings: Readonly<Record<ForcedOutcome, string>> = {
   reject: 'The network refuses it: `failed`. `code` is optional.',
   return: 'A bank sends it back, over ACH. `code` is needed, for example `R01`.',
   notify_of_change:
-    'The bank corrects the account, over ACH. `code` is optional, and `C01` where you give none; the payment goes on.',
+    'The bank corrects the account, over ACH. `code` is optional, and `C01` where you give none; the payment goes on. The same code a second time for the same account changes nothing.',
 };
 
 /** Without a second try there is nothing that could settle. */

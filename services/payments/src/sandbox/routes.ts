@@ -75,7 +75,7 @@ const outcomes: Record<ForcedOutcome, { summary: string; description: string; bo
   notify_of_change: {
     summary: "Let the bank correct a payment's account",
     description:
-      'The code is `C01` unless you give another. The payment goes on; the payment method is corrected, and `payment_method.updated` is sent. Nothing happens before an entry of the payment has left.',
+      'The code is `C01` unless you give another. The payment goes on; the payment method is corrected, and `payment_method.updated` is sent. Nothing happens before an entry of the payment has left. The same code a second time for the same account changes nothing: the answer is 200, and no event is sent.',
     bodyExample: { code: 'C01' },
   },
 };

@@ -8,7 +8,6 @@ import { excerptText } from '../nacha/excerpt.ts';
 import { type BankAnswer, readLoosely } from '../nacha/loose.ts';
 import type { BatchHeader, Entry } from '../nacha/model.ts';
 import { readNacha } from '../nacha/read.ts';
-import { orderedAnswer } from '../operator/answers.ts';
 import { findFiles } from '../outgoing/files-store.ts';
 import { type AchContext, fileSealContext } from '../work/context.ts';
 import { timeOf } from '../work/time.ts';
@@ -18,7 +17,7 @@ import { wasApplied } from './repeats.ts';
 /**
  * A notification of change on demand. It is a file like any other that the operator sends, and is read the same way.
  * A payment of which no entry ever left has nobody who could notify of anything, and nothing happens; nor does it where
- * the bank has said the same before.
+ * the bank has said the same before, or is about to: said twice, it would be put aside.
  */
 export async function notifyOfChange(
   context: AchContext,
@@ -28,15 +27,13 @@ export async function notifyOfChange(
 ): Promise<void> {
   assert(isChangeCode(code), 'the code was looked up before');
   const entry = latestSent(await findEntriesOf(tx, [payment]));
-  const originator = context.originators[payment.mode];
-  if (!entry?.sentAs || !originator) return;
+  if (!entry?.sentAs || !context.operator) return;
   const original = await originalOf(tx, context, entry.sentAs);
   const { now } = await timeOf(context, tx, entry.scope);
   const order = { original, code, asOf: now, sequence: context.now() };
-  const content = orderedAnswer('noc', order, originator);
-  const [said] = answersIn(content);
-  if (said && (await wasApplied(tx, context, { entry, answer: said }))) return;
-  const file = { name: `${context.newId('noc')}.ach`, content };
+  const file = await context.operator.notifyOfChange(tx, entry.scope, order);
+  const [said] = answersIn(file?.content ?? '');
+  if (!file || (said && (await wasApplied(tx, context, { entry, answer: said })))) return;
   const reading = await readAnswer(tx, context, { scope: entry.scope, file, asOf: now });
   if (reading.status !== 'read' || reading.aside.length > 0)
     throw new Error(`a notification of change was ${reading.status}`);

@@ -264,6 +264,36 @@ describe('answers', () => {
     expect(codes.sort()).toEqual(['R01', 'R03', null, null]);
   });
 
+  test.each(['before its file comes', 'after it came'])(
+    '[P-5.13] a notification by order comes in place of the one that is planned: %s',
+    async (when) => {
+      const line = newLine();
+      const file = fileOf([{ account: accounts.notify }]);
+      const sent = readNacha(file.content);
+      const batch = sent.ok ? sent.file.batches[0] : undefined;
+      const entry = batch?.entries[0];
+      if (!batch || !entry) throw new Error('the file has an entry');
+      const original = { header: batch.header, entry };
+      const settles = fromNewYork('2026-11-17', '08:30');
+      const order = (code: string) =>
+        database.transaction((tx) =>
+          operator.notifyOfChange(tx, line.mailbox, { original, code, asOf, sequence: new Date() }),
+        );
+      const tells = (code: string) => ({ content: expect.stringContaining(`798${code}${entry.trace}`) });
+      if (when === 'before its file comes') {
+        expect(await order('C01')).toMatchObject(tells('C01'));
+        await line.send(file);
+      } else {
+        await line.send(file);
+        expect(await order('C02')).toMatchObject(tells('C02'));
+        expect(await line.nextAnswerAt()).toEqual(settles);
+        expect(await order('C01')).toMatchObject(tells('C01'));
+      }
+      expect(await line.nextAnswerAt()).toBeNull();
+      expect(await line.collect(settles)).toEqual({ files: [], isAll: true });
+    },
+  );
+
   test('all that is due is there at once, however many files it takes', async () => {
     const line = newLine();
     const legs = Array.from({ length: 1_001 }, (_, index) => ({

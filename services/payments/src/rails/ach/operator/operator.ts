@@ -11,6 +11,7 @@ import { writeNacha } from '../nacha/write.ts';
 import type { Originator } from '../outgoing/files.ts';
 import type { AchTerms } from '../schedule/terms.ts';
 import { type AnswerOrder, answerFile, orderedAnswer } from './answers.ts';
+import { findHandedOver, forgetFile, noteHandedOver, noteReturned, takeOverChange } from './orders-store.ts';
 import { type EntryToBook, isRetry, judgeFile, judgeRetries } from './rules.ts';
 import {
   bookEntries,
@@ -20,13 +21,11 @@ import {
   findDueAnswers,
   findOutbox,
   findReceived,
-  forgetFile,
   insertReceived,
   lockMailbox,
   markFetched,
   type NewAnswer,
   nextAnswerAt,
-  noteReturned,
   planAnswers,
   putIntoOutbox,
 } from './store.ts';
@@ -54,6 +53,8 @@ export interface AchOperator {
   connect(mailbox: string, pace: LinePace): AchTransport;
   /** Sends an entry back now, because somebody ordered it; null where it has no such entry, or sent it back before. */
   returnEntry(tx: Queryable, mailbox: string, order: AnswerOrder): Promise<InboundFile | null>;
+  /** Tells of a change now, because somebody ordered it; null where the same waits to be fetched. */
+  notifyOfChange(tx: Queryable, mailbox: string, order: AnswerOrder): Promise<InboundFile | null>;
   /** Takes nothing of a file after all, as a bank that finds out later: its entries leave the books. */
   rejectFile(tx: Queryable, mailbox: string, file: RejectedFile): Promise<void>;
 }
@@ -96,11 +97,25 @@ export function createAchOperator(options: AchOperatorDependencies): AchOperator
       return { name, content: orderedAnswer('return', order, options.originator) };
     },
 
+    async notifyOfChange(tx, mailbox, order) {
+      await lockMailbox(tx, mailbox);
+      const { original, code, asOf } = order;
+      if (await takeOverChange(tx, mailbox, { trace: original.entry.trace, code })) return null;
+      const file = { name: changeNameOf(order), content: orderedAnswer('noc', order, options.originator) };
+      await noteHandedOver(tx, mailbox, { ...file, at: asOf });
+      return file;
+    },
+
     async rejectFile(tx, mailbox, file) {
       await lockMailbox(tx, mailbox);
       await forgetFile(tx, mailbox, file);
     },
   };
+}
+
+/** What an entry is told by order, which may be before its file comes: then nothing is planned to tell the same. */
+function changeNameOf({ original: { entry }, code }: Pick<AnswerOrder, 'original' | 'code'>): string {
+  return `ordered-${code}-${entry.trace}-${entry.individualId}.ach`;
 }
 
 interface Line {
@@ -195,7 +210,7 @@ async function answersTo(
   if (odd.length === 0) return [];
   const references = odd.map(({ original }) => original.entry.individualId);
   const debited = await debitedReferences(tx, line.mailbox, references);
-  return odd.map(({ original, direction, settlesAt, behaviour }): NewAnswer => {
+  const answers = odd.map(({ original, direction, settlesAt, behaviour }): NewAnswer => {
     const isSecondHalf = direction === 'credit' && debited.has(original.entry.individualId);
     return {
       dueAt: answerDueAt(
@@ -210,6 +225,8 @@ async function answersTo(
       original,
     };
   });
+  const told = await findHandedOver(tx, line.mailbox, answers.map(changeNameOf));
+  return answers.filter((answer) => answer.kind === 'return' || !told.has(changeNameOf(answer)));
 }
 
 /** An account that returns once has its money the second time, and takes back what is refunded. */

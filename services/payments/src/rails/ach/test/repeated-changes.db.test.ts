@@ -24,6 +24,8 @@ beforeAll(async () => {
 afterAll(() => house.close());
 beforeEach(async () => {
   organisations += 1;
+  house.alerts.length = 0;
+  await house.database.query('delete from rail_quarantine');
   tenant = await house.addTenant(`org_repeated_${organisations}`);
   await house.moveClock(tenant, fromNewYork('2083-03-01', '09:00'));
   account = await house.addAccount(tenant, {
@@ -66,6 +68,21 @@ async function read(content: string) {
   return reading.aside.map(({ reason, content: text }) => ({ reason, text }));
 }
 
+/** A payment whose debit has left; when it settles, its bank notifies of a change. */
+async function paidFromMoved(): Promise<string> {
+  const id = await house.pay(tenant, { sourceId: 'pm_test_ach_noc_c01' });
+  await house.idle();
+  await house.moveClock(tenant, fromNewYork('2083-03-01', '23:00'));
+  return id;
+}
+
+/** What became of it. */
+async function afterSettlement(id: string) {
+  await house.moveClock(tenant, fromNewYork('2083-03-05', '12:00'));
+  const { status } = await house.get(tenant, id);
+  return { status, notices: await notices(id), quarantined: await quarantined(), alerts: house.alerts };
+}
+
 async function accountNumber(): Promise<string> {
   return house.methods.openAccountNumber((await house.methods.get(tenant, account)).method);
 }
@@ -85,6 +102,38 @@ async function notices(id: string): Promise<number> {
 async function quarantined(): Promise<number | null> {
   return (await house.database.query('select from rail_quarantine')).rowCount;
 }
+
+describe('[P-5.13] a notification by order', () => {
+  test('comes in place of the same one that the bank would have sent later', async () => {
+    const id = await paidFromMoved();
+    await house.force(tenant, id, 'notify_of_change', 'C01');
+    expect(await notices(id)).toBe(1);
+    const after = { status: 'completed', notices: 1, quarantined: 0, alerts: [] };
+    expect(await afterSettlement(id)).toEqual(after);
+  });
+
+  test('does nothing where the same one of the bank lies there already', async () => {
+    const id = await paidFromMoved();
+    const line = house.operator.connect(tenant.id, 'calendar');
+    const { files } = await line.collect(fromNewYork('2083-03-02', '08:30'));
+    expect(files).toHaveLength(1);
+    await house.force(tenant, id, 'notify_of_change', 'C01');
+    expect(await notices(id)).toBe(0);
+    await house.moveClock(tenant, fromNewYork('2083-03-02', '08:30'));
+    expect(await notices(id)).toBe(1);
+    // And nothing more once it was read.
+    await house.force(tenant, id, 'notify_of_change', 'C01');
+    const after = { status: 'completed', notices: 1, quarantined: 0, alerts: [] };
+    expect(await afterSettlement(id)).toEqual(after);
+  });
+
+  test('of something else comes beside the one of the bank', async () => {
+    const id = await paidFromMoved();
+    await house.force(tenant, id, 'notify_of_change', 'C02');
+    const after = { status: 'completed', notices: 2, quarantined: 0, alerts: [] };
+    expect(await afterSettlement(id)).toEqual(after);
+  });
+});
 
 describe('[P-5.13] a notification that comes a second time', () => {
   test('in another file is put aside, and undoes no newer one', async () => {
