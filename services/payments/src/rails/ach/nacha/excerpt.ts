@@ -1,6 +1,6 @@
 import { FaultLog } from './faults.ts';
 import { ADDENDA_98, ENTRY, LINE_WIDTH } from './layout.ts';
-import { forEachLine } from './lines.ts';
+import { forEachLine, isBlank } from './lines.ts';
 import type { Addenda, Batch, BatchHeader, Entry, FileHeader, NachaFile } from './model.ts';
 import {
   addendaType,
@@ -39,7 +39,7 @@ export function excerptText(text: string, traces: ReadonlySet<string>): string |
   };
   forEachLine(text, (raw) => {
     // A blank line ends no entry.
-    if (raw.trim() === '') return true;
+    if (isBlank(raw)) return true;
     const type = raw[0];
     if (type === '7') entry?.addenda.push(raw.padEnd(LINE_WIDTH));
     else {

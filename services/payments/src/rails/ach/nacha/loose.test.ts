@@ -37,6 +37,18 @@ function answers(count: number): string {
   });
 }
 
+/** Without line breaks and padding, so that the control of the file is the last record. */
+const unbroken = (content: string) => content.replaceAll(/^9{94}\n/gm, '').replaceAll('\n', '');
+const FILLED_UP: readonly [string, string][] = [
+  ['nothing', ''],
+  ['a line break', '\n'],
+  ['a line break and the mark of DOS', '\r\n\u001a'],
+  ['some blanks', ' '.repeat(40)],
+  ['blanks for records', ' '.repeat(500)],
+  ['NULs', '\0'.repeat(7)],
+  ['all of them', '\0 \r\n\0\u001a'],
+];
+
 const read = (content: string) => {
   const file = readLoosely(content);
   return file.ok ? file.entries : [];
@@ -114,6 +126,18 @@ describe('readLoosely', () => {
       `no line breaks but ${JSON.stringify(end)} at the end`,
       (content) => content.replaceAll('\n', '') + end,
     ]),
+    ...FILLED_UP.map(([what, end]): [string, (content: string) => string] => [
+      `no line breaks, and ${what} in place of the blanks at its end`,
+      (content) => unbroken(content).trimEnd() + end,
+    ]),
+    ...['\n', '\r', '\r\n\r\n'].map((start): [string, (content: string) => string] => [
+      `no line breaks but ${JSON.stringify(start)} at the beginning`,
+      (content) => start + unbroken(content),
+    ]),
+    [
+      'carriage returns alone and lines that end early',
+      (content) => content.replaceAll(/ *\n/g, '\r').trimEnd(),
+    ],
   ])('[P-5.13] reads all of a file with %s', (_what, change) => {
     const content = answers(2);
     expect(read(change(content))).toEqual(read(content));
@@ -121,6 +145,29 @@ describe('readLoosely', () => {
     const trace = sent[1]?.entry.trace ?? '';
     expect(looseExcerpt(change(content), trace)).toBe(looseExcerpt(content, trace));
     expect(excerptText(change(content), new Set([trace]))).toBe(excerptText(content, new Set([trace])));
+  });
+
+  it('[P-5.14] a carriage return in a field of a file without line breaks is a character as any other', () => {
+    const lines = answers(3).split('\n');
+    // In what the company may write into each batch header, and in the name of its bank in the file header.
+    const odd = lines.map((line) => line.replace(/^(5.{25})./, '$1\r').replace(/^(1.{45})./, '$1\r'));
+    const content = odd.join('');
+    expect(content.split('\r')).toHaveLength(5);
+    for (const [, end] of FILLED_UP) {
+      expect(read(content + end).map(({ answer }) => answer)).toEqual(
+        read(answers(3)).map(({ answer }) => answer),
+      );
+      expect(hasEnd(content + end)).toBe(true);
+    }
+    // And so it is where one of them was put aside, and a person applies it.
+    for (const { text, answer } of read(content))
+      expect(read(text).map((entry) => entry.answer)).toEqual([answer]);
+  });
+
+  it('[P-5.14] in a file without line breaks one record may begin with anything where their number comes out even', () => {
+    const content = answers(2).replaceAll('\n', '');
+    const odd = ` ${content.slice(1, 94 * 4)}*${content.slice(94 * 4 + 1)}`;
+    expect(read(odd).map(({ answer }) => answer)).toEqual(read(content).map(({ answer }) => answer));
   });
 
   describe('a correction', () => {
@@ -132,6 +179,11 @@ describe('readLoosely', () => {
       const cut = before + change.slice(0, columns);
       expect(corrected(cut)).toMatchObject({ answer: null, fault: 'It is cut off.' });
       expect(corrected(cut.replaceAll('\n', '\r'))).toEqual(corrected(cut));
+      for (const [, end] of FILLED_UP)
+        expect(corrected(cut.replaceAll('\n', '') + end)).toMatchObject({
+          answer: null,
+          fault: 'It is cut off.',
+        });
       // Nor does it where a person applies what was put aside.
       expect(read(corrected(cut)?.text ?? '')).toMatchObject([{ answer: null, fault: 'It is cut off.' }]);
     });
@@ -172,6 +224,30 @@ describe('readLoosely', () => {
     );
   });
 
+  it('[P-5.14] whatever stands before and behind records without line breaks, all are read', () => {
+    const records = unbroken(answers(3));
+    const expected = read(answers(3)).map(({ answer }) => answer);
+    const anyOf = (...characters: string[]) => fc.string({ unit: fc.constantFrom(...characters) });
+    fc.assert(
+      fc.property(
+        fc.record({
+          before: anyOf('\n', '\r'),
+          behind: anyOf('\n', '\r', ' ', '\0', '\u001a'),
+          takenAway: fc.nat({ max: 39 }),
+          // In the words of the first company.
+          carriageReturn: fc.option(fc.nat({ max: 19 })),
+        }),
+        ({ before, behind, takenAway, carriageReturn }) => {
+          const at = 94 + 20 + (carriageReturn ?? 0);
+          const odd = carriageReturn === null ? records : `${records.slice(0, at)}\r${records.slice(at + 1)}`;
+          const content = before + odd.slice(0, odd.length - takenAway) + behind;
+          expect(read(content).map(({ answer }) => answer)).toEqual(expected);
+          expect(hasEnd(content)).toBe(true);
+        },
+      ),
+    );
+  });
+
   it('never throws, whatever it is given', () => {
     fc.assert(fc.property(fc.string(), (text) => typeof readLoosely(text).ok === 'boolean'));
     fc.assert(
@@ -204,9 +280,20 @@ describe('hasEnd', () => {
     expect(hasEnd(content)).toBe(true);
   });
 
-  it('what stops before its last control has none, wherever it stops', () => {
+  it.each(FILLED_UP)(
+    'without line breaks has none before its control is whole, with %s behind it',
+    (_what, end) => {
+      const records = unbroken(whole);
+      const totals = lines.slice(0, control).join('').length + 55;
+      for (let at = 0; at <= records.length; at += 1)
+        expect(hasEnd(records.slice(0, at) + end)).toBe(at >= totals);
+    },
+  );
+
+  it('what stops before the totals of its last control has none, wherever it stops', () => {
     const end = lines.slice(0, control).join('\n').length;
-    for (let at = 0; at <= end + 2; at += 1) {
+    const totals = end + 1 + 55;
+    for (let at = 0; at < totals; at += 1) {
       expect(hasEnd(whole.slice(0, at))).toBe(false);
       expect(hasEnd(whole.slice(0, at).replaceAll('\n', '\r'))).toBe(false);
       expect(hasEnd(`${whole.slice(0, at).replaceAll('\n', '')}\n`)).toBe(false);

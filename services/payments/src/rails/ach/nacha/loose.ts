@@ -1,7 +1,15 @@
 import type { Correction } from '../codes/codes.ts';
 import { parseCorrectedData } from '../codes/corrected-data.ts';
-import { ADDENDA_98, ADDENDA_99, BATCH_HEADER, ENTRY, type Field, LINE_WIDTH } from './layout.ts';
-import { forEachLine } from './lines.ts';
+import {
+  ADDENDA_98,
+  ADDENDA_99,
+  BATCH_HEADER,
+  ENTRY,
+  FILE_CONTROL,
+  type Field,
+  LINE_WIDTH,
+} from './layout.ts';
+import { forEachLine, isBlank } from './lines.ts';
 import { READ_LIMITS, type ReadLimits } from './read.ts';
 import { findTransactionCode } from './transaction-codes.ts';
 
@@ -48,6 +56,8 @@ const CODE = /^[A-Z0-9]{1,3}$/;
 const DFI = /^\d{8}$/;
 /** Part of an account number looks like one: a correction whose line stops before this column is none. */
 const CORRECTED_DATA_END = ADDENDA_98.correctedData.at + ADDENDA_98.correctedData.width;
+/** Nothing but blanks stands behind the totals of a file, and programs take those away. */
+const CONTROL_END = FILE_CONTROL.reserved.at;
 const RECORD = /^[156789]/;
 const PADDING = /^9+\s*$/;
 
@@ -76,29 +86,31 @@ export function readLoosely(
       if (line[0] === '5') batchHeader = line;
     }
   };
-  forEachLine(content, (raw) => {
+  const isWhole = forEachLine(content, (raw) => {
     lines += 1;
-    last = raw.trim() === '' ? '' : raw;
     // A blank line ends no entry: the rest of it may follow.
-    if (last !== '') take(raw.padEnd(LINE_WIDTH));
+    if (!isBlank(raw)) {
+      last = raw;
+      take(raw.padEnd(LINE_WIDTH));
+    }
     return lines <= linesMax;
   });
-  const isEnded = ['\n', '\r'].includes(content.slice(-1));
   // Blanks would hide that the columns of its correction are not all there.
-  if (!isEnded && last !== '' && last.length < CORRECTED_DATA_END) open?.splice(-1, 1, last);
+  if (!isWhole && last.length < CORRECTED_DATA_END) open?.splice(-1, 1, last);
   close();
   if (lines > linesMax) return { ok: false, reason: `It has more than ${linesMax} lines.` };
   return entries.length > 0 ? { ok: true, entries } : { ok: false, reason: 'The file holds no entries.' };
 }
 
-/** Whether the last record is the control of a file: what follows may be padding, or no record at all. */
+/** Whether the last record is the whole control of a file: what follows may be padding, or no record at all. */
 export function hasEnd(content: string): boolean {
   let last = '';
-  forEachLine(content, (line) => {
-    if (RECORD.test(line) && !PADDING.test(line)) last = line;
+  const isWhole = forEachLine(content, (line) => {
+    // Padding stands behind a record that has come to its end.
+    if (RECORD.test(line)) last = PADDING.test(line) ? last.padEnd(LINE_WIDTH) : line;
     return true;
   });
-  return last[0] === '9';
+  return last[0] === '9' && (isWhole || last.length >= CONTROL_END);
 }
 
 function entryOf(lines: readonly string[], batchHeader: string): LooseEntry {

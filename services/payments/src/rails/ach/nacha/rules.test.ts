@@ -264,6 +264,9 @@ describe('readNacha takes what banks send', () => {
     ['padding that fills no block', `${padded}${'9'.repeat(94)}\n`],
     ['no line breaks at all', forwardLines.join('')],
     ['no line breaks but one at the end', `${forwardLines.join('')}\r\n`],
+    ['no line breaks, and blanks at the end taken away', forwardLines.join('').trimEnd()],
+    ['no line breaks, and a block filled up', `${forwardLines.join('')}${' '.repeat(80)}\0\0`],
+    ['no line breaks but one at the beginning', `\r\n${forwardLines.join('')}`],
     ['carriage returns alone', forwardLines.join('\r')],
   ])('%s', (_name, sample) => {
     expect(readNacha(sample)).toEqual({ ok: true, file: forward });

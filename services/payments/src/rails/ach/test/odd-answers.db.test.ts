@@ -137,6 +137,9 @@ describe('answers that cannot be believed', () => {
     expect(await rig.states(id)).toEqual(['debit returned']);
   });
 
+  /** Without line ends and padding. */
+  const oneLine = (text: string) => text.replaceAll(/^9{94}\n/gm, '').replaceAll('\n', '');
+
   test.each<[string, (text: string) => string]>([
     ['a header that names others', (text) => text.replace('110000000', '121042882')],
     ['a company number as origin', (text) => text.replace(/ 061000146/, '1234567890')],
@@ -149,6 +152,10 @@ describe('answers that cannot be believed', () => {
     ['other line ends', (text) => text.replaceAll('\n', '\r\n')],
     ['no line ends', (text) => text.replaceAll('\n', '')],
     ['no line ends but the last', (text) => `${text.replaceAll('\n', '')}\r\n`],
+    ['no line ends, and a carriage return in a name', (text) => oneLine(text).replace('SANDBOX', 'SAND\rOX')],
+    ['no line ends, and no blanks behind its control', (text) => oneLine(text).trimEnd()],
+    ['no line ends, and NULs behind its control', (text) => `${oneLine(text).trimEnd()}\0\0\0`],
+    ['no line ends but one before the first record', (text) => `\n${oneLine(text)}`],
     ['a blank line after each', (text) => text.replaceAll('\n', '\n\n')],
     ['carriage returns alone', (text) => text.replaceAll('\n', '\r')],
     ['a code that we do not know', (text) => text.replace('799R01', '799R98')],
