@@ -89,6 +89,28 @@ for (const { source, schemas } of SERVICES) {
   });
 }
 
+test('an index that the guide builds beforehand, while payments are accepted, is the one that the migration makes', async () => {
+  const guide = readFileSync(`${root}services/payments/docs/upgrades.md`, 'utf8');
+  const statements = [...guide.matchAll(/`((?:create|select|drop) [^`]+)`/g)].map(([, sql = '']) => sql);
+  const building = statements.filter((sql) => sql.startsWith('create index concurrently if not exists '));
+  expect(building).not.toEqual([]);
+  const { source, schemas } = SERVICES.find((service) => service.source.schema === 'payments')!;
+  const [upgraded, fresh] = await Promise.all([createTestDatabase(), createTestDatabase(source)]);
+  try {
+    await upgraded.database.session((session) =>
+      session.query(`${readFileSync(`${folder}/payments-0.1.0.sql`, 'utf8')}; reset search_path`),
+    );
+    // As they stand there: built, looked at, and where that was broken off, taken away and built again.
+    for (const sql of [...statements, ...building]) await upgraded.database.query(sql);
+    await migrate(upgraded.url, source);
+    expect(await readCatalogue(upgraded.database, schemas)).toEqual(
+      await readCatalogue(fresh.database, schemas),
+    );
+  } finally {
+    await Promise.all([upgraded.drop(), fresh.drop()]);
+  }
+});
+
 test('an ALTER that does two things at once is found', () => {
   const faults = (sql: string) => findBundledAlters({ series: 's', number: 2, name: 'x', sql });
   expect(faults('alter table a add column b int, add column c int;')).toEqual([
