@@ -13,16 +13,22 @@ export function isChange(match: Match): match is ChangeMatch {
   return match.answer.kind === 'noc';
 }
 
+type EntryKey = Pick<AchEntry, 'tenantId' | 'paymentId' | 'attemptId' | 'leg'>;
+
+export function entryKeyOf({ tenantId, paymentId, attemptId, leg }: EntryKey): string {
+  return JSON.stringify([tenantId, paymentId, attemptId, leg]);
+}
+
 /** The same for two notifications that tell the same entry the same. */
 export function changeKeyOf({
-  entry: { tenantId, paymentId, attemptId, leg },
+  entry,
   answer: { code, correction },
 }: {
-  entry: Pick<AchEntry, 'tenantId' | 'paymentId' | 'attemptId' | 'leg'>;
+  entry: EntryKey;
   answer: Pick<ChangeAnswer, 'code' | 'correction'>;
 }): string {
   const parts = Object.entries(correction).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return JSON.stringify([tenantId, paymentId, attemptId, leg, code, parts]);
+  return JSON.stringify([entryKeyOf(entry), code, parts]);
 }
 
 /** What cannot be applied: the text of the one entry, and why. */
@@ -91,7 +97,7 @@ function repeatedChange(change: ChangeMatch, { changed }: Told): string | undefi
   return undefined;
 }
 
-function isAnsweredBy(entry: AchEntry, answer: BankAnswer): boolean {
+export function isAnsweredBy(entry: AchEntry, answer: BankAnswer): boolean {
   return (
     (answer.originalRdfi === '' || entry.sentAs?.rdfi === answer.originalRdfi) &&
     (answer.direction === null || directionOf(entry.leg) === answer.direction) &&

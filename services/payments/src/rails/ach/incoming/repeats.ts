@@ -4,7 +4,7 @@ import { modeOfScope } from '../entries/scope.ts';
 import { type ChangeAnswer, readLoosely } from '../nacha/loose.ts';
 import { type AchContext, fileSealContext } from '../work/context.ts';
 import { findAppliedChanges, findSealedAnswer } from './answers-store.ts';
-import { type ChangeMatch, changeKeyOf, isChange, type Match } from './matching.ts';
+import { type ChangeMatch, changeKeyOf, entryKeyOf, isAnsweredBy, isChange, type Match } from './matching.ts';
 
 /** Whether this very notification was applied to this entry before, in whatever file it came. */
 export async function wasApplied(tx: Queryable, context: AchContext, match: Match): Promise<boolean> {
@@ -24,6 +24,7 @@ export async function appliedChanges(
   const keys = new Set<string>();
   const [first] = changes;
   if (!first) return keys;
+  const entries = new Map(changes.map(({ entry }) => [entryKeyOf(entry), entry]));
   const applied = await findAppliedChanges(
     tx,
     changes.map(({ entry }) => paymentKeyOf(entry)),
@@ -31,11 +32,22 @@ export async function appliedChanges(
   // One file after the other, since any may be large.
   for (const [answerId, told] of Map.groupBy(applied, (change) => change.answerId)) {
     const said = await changesIn(tx, context, { answerId, scope: first.entry.scope });
-    for (const { trace, code, ...entry } of told)
-      for (const answer of said.get(trace) ?? [])
-        if (answer.code === code) keys.add(changeKeyOf({ entry, answer }));
+    for (const change of told) {
+      const entry = entries.get(entryKeyOf(change));
+      const answers = (said.get(change.trace) ?? []).filter(({ code }) => code === change.code);
+      if (entry) for (const answer of thoseApplied(answers, entry)) keys.add(changeKeyOf({ entry, answer }));
+    }
   }
   return keys;
+}
+
+/**
+ * Beside the one that was applied, others of its trace and code may have been put aside, which a person may apply later: they
+ * do not fit the entry. Where none does, a person applied it nevertheless, or the entry has left anew since.
+ */
+function thoseApplied(answers: readonly ChangeAnswer[], entry: AchEntry): readonly ChangeAnswer[] {
+  const fitting = answers.filter((answer) => isAnsweredBy(entry, answer));
+  return fitting.length > 0 ? fitting : answers;
 }
 
 /** The notifications in a file, by the trace that they answer. */

@@ -176,6 +176,44 @@ describe('[P-5.13] a notification that comes a second time', () => {
     ]);
   });
 
+  describe('is none where that was put aside', () => {
+    const TO_OTHER_NUMBER = ['000000000112', '000000000222'] as const;
+
+    /** A file with two changes of one trace and code: the first is put aside, the second applied. Answers the first. */
+    async function readBoth(id: string, spoil: (batch: string) => string): Promise<string> {
+      const [header, ...batches] = (await changeOf(id)).split(/^(?=5)/m);
+      const strayed = spoil((await changeOf(id)).replace(...TO_OTHER_NUMBER)).match(/^5[\s\S]*?^8.*\n/m);
+      const aside = await read([header, strayed, ...batches].join(''));
+      expect(aside).toMatchObject([{ reason: expect.stringContaining('bank, direction or amount') }]);
+      expect(await accountNumber()).toBe('000000000112');
+      return aside[0]?.text ?? '';
+    }
+
+    async function expectBothKnown(id: string): Promise<void> {
+      expect([await accountNumber(), await updates(), await notices(id)]).toEqual(['000000000222', 2, 2]);
+      const again = [await changeOf(id), (await changeOf(id)).replace(...TO_OTHER_NUMBER)];
+      for (const content of again)
+        expect(await read(content)).toMatchObject([
+          { reason: expect.stringContaining('was applied before') },
+        ]);
+    }
+
+    test('for its bank, and an operator applies it', async () => {
+      const id = await paidOn('2083-03-02');
+      const content = await readBoth(id, (batch) => batch.replace(/^(798C01.{21})\d{8}/m, '$112104288'));
+      expect(await applyTo(house, tenant, { id, content })).toEqual({ ok: true });
+      await expectBothKnown(id);
+      expect(await applyTo(house, tenant, { id, content })).toMatchObject({ ok: false });
+    });
+
+    test('for its direction, and the bank sends it as it should be', async () => {
+      const id = await paidOn('2083-03-02');
+      await readBoth(id, (batch) => batch.replace(/^626/m, '621'));
+      expect(await read((await changeOf(id)).replace(...TO_OTHER_NUMBER))).toEqual([]);
+      await expectBothKnown(id);
+    });
+  });
+
   test('by order does nothing', async () => {
     const id = await paidOn('2083-03-02');
     await house.force(tenant, id, 'notify_of_change', 'C01');
