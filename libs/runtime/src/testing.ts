@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 
 const PAUSE_MS = 25;
 const ASKS_MAX = 40;
@@ -42,6 +42,32 @@ export async function until(what: string, holds: () => Promise<boolean> | boolea
 export function processorMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;
+}
+
+/** The longest turn of the event loop while something is done, in time of the processor that this thread alone spends. */
+export async function longestTurnMs(work: () => Promise<unknown>): Promise<number> {
+  const threadMs = () => {
+    const { user, system } = process.threadCpuUsage();
+    return (user + system) / 1_000;
+  };
+  let isOver = false;
+  let longest = 0;
+  let before = threadMs();
+  const endTurn = () => {
+    const now = threadMs();
+    longest = Math.max(longest, now - before);
+    before = now;
+  };
+  const done = work().finally(() => {
+    isOver = true;
+  });
+  while (!isOver) {
+    endTurn();
+    await turn();
+  }
+  endTurn();
+  await done;
+  return longest;
 }
 
 /** Below those that Linux gives to outgoing connections, of which tests have thousands: one of them took such a port. */

@@ -1,3 +1,4 @@
+import { longestTurnMs } from '@libs/runtime/testing';
 import { createSealer } from '@libs/seal';
 import { expect, test } from 'vitest';
 import { abridge, createArgumentsVault, cutData } from './arguments.ts';
@@ -68,6 +69,12 @@ test('[TH-13.14] of more texts than anybody reads the beginnings are kept, and i
   expect([value.rows.length, value.to, isCut]).toEqual([10_000, 'ada', true]);
   expect(value.rows.at(-1)).toMatchObject({ text: expect.stringMatching(/… \(1500 characters\)$/) });
   expect(JSON.stringify(value).length).toBeLessThan(4_000_000);
+});
+
+test('[TH-13.14] many long texts of one length and with one beginning hold up nobody', async () => {
+  const text = 'x'.repeat(16_000);
+  const items = Array.from({ length: 900 }, (_, item) => `${text}${String(item).padStart(500, '0')}`);
+  expect(await longestTurnMs(() => vault.seal(KEY, { items }))).toBeLessThan(100);
 });
 
 test('names beyond all measure are left out, and it is said', () => {

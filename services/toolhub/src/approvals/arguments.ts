@@ -51,7 +51,10 @@ export function createArgumentsVault(sealer: Sealer): ArgumentsVault {
       const listed = abridge(args);
       if (!listed.isCut) return sealer.seal(JSON.stringify(args), contextOf(key));
       const data = await findData(args);
-      const forms: ShownForms = { ...cutData(args, (text) => data.has(text)), listed };
+      const forms: ShownForms = {
+        ...cutData(args, ({ holder, name }) => data.get(holder)?.has(name) === true),
+        listed,
+      };
       await nextTurn();
       return sealer.seal(JSON.stringify([forms]), contextOf(key));
     },
@@ -80,36 +83,52 @@ const NAMES_SHOWN_MAX = 128 * 1024;
 /** How much is looked at in one turn: a few milliseconds. */
 const LOOKED_AT_AT_ONCE = 1024 * 1024;
 
-/** Which of the long texts are data, found out in slices, since they may be megabytes. */
-async function findData(args: Record<string, unknown>): Promise<ReadonlySet<string>> {
-  const data = new Set<string>();
-  for (const text of longTextsOf(args)) {
+/** The names of texts, by the object or list that has them. */
+type Places = ReadonlyMap<object, ReadonlySet<string>>;
+
+interface PlacedText {
+  holder: object;
+  name: string;
+  text: string;
+}
+
+/**
+ * Which of the long texts are data, found out in slices, since they may be megabytes. They are known by their places: to
+ * look one up by what it says compares it with all that are as long, since of very long texts only the length is hashed.
+ */
+async function findData(args: Record<string, unknown>): Promise<Places> {
+  const places = new Map<object, Set<string>>();
+  for (const { holder, name, text } of longTextsOf(args)) {
     let isData = true;
     for (let at = 0; isData && at < text.length; at += LOOKED_AT_AT_ONCE) {
       await nextTurn();
       isData = !NOT_OF_DATA.test(text.slice(at, at + LOOKED_AT_AT_ONCE));
     }
-    if (isData) data.add(text);
+    if (isData) places.set(holder, (places.get(holder) ?? new Set()).add(name));
   }
-  return data;
+  return places;
 }
 
-function longTextsOf(value: unknown): string[] {
-  if (typeof value === 'string') return value.length > DATA_SHOWN_WHOLE ? [value] : [];
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(longTextsOf) : [];
+function longTextsOf(holder: object): PlacedText[] {
+  return Object.entries(holder).flatMap(([name, member]) => {
+    if (typeof member === 'string')
+      return member.length > DATA_SHOWN_WHOLE ? [{ holder, name, text: member }] : [];
+    return typeof member === 'object' && member !== null ? longTextsOf(member) : [];
+  });
 }
 
 /** Whoever allows a call has seen every text of it: `isCut` where they are more than anybody reads. */
 export function cutData(
   args: Record<string, unknown>,
-  isData = (text: string) => !NOT_OF_DATA.test(text),
+  isData = ({ text }: PlacedText) => !NOT_OF_DATA.test(text),
 ): Omit<ShownForms, 'listed'> {
   let isCut = false;
   let hasData = false;
   let left = TEXTS_SHOWN_MAX;
   let namesLeft = NAMES_SHOWN_MAX;
-  const cut = (text: string): string => {
-    if (text.length > DATA_SHOWN_WHOLE && isData(text)) {
+  const cut = (placed: PlacedText): string => {
+    const { text } = placed;
+    if (text.length > DATA_SHOWN_WHOLE && isData(placed)) {
       hasData = true;
       return beginningOf(text, DATA_SHOWN);
     }
@@ -118,19 +137,21 @@ export function cutData(
     isCut = true;
     return beginningOf(text, LATE_TEXT_SHOWN);
   };
-  const shorten = (item: unknown): unknown => {
-    if (typeof item === 'string') return cut(item);
-    if (Array.isArray(item)) return item.map(shorten);
-    if (typeof item !== 'object' || item === null) return item;
+  const shorten = (item: unknown, name: string, holder: object): unknown => {
+    if (typeof item === 'string') return cut({ holder, name, text: item });
+    if (Array.isArray(item)) return item.map((each, place) => shorten(each, String(place), item));
+    return typeof item === 'object' && item !== null ? shortenMembers(item) : item;
+  };
+  const shortenMembers = (holder: object): Record<string, unknown> => {
     const members: [string, unknown][] = [];
-    for (const [name, member] of Object.entries(item)) {
+    for (const [name, member] of Object.entries(holder)) {
       namesLeft -= name.length;
-      if (namesLeft >= 0) members.push([name, shorten(member)]);
+      if (namesLeft >= 0) members.push([name, shorten(member, name, holder)]);
       else isCut = true;
     }
     return Object.fromEntries(members);
   };
-  const value = shorten(args);
+  const value = shortenMembers(args);
   return { whole: { value, isCut }, hasData };
 }
 

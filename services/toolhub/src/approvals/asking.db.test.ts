@@ -15,7 +15,8 @@ beforeAll(async () => {
 });
 afterAll(() => db?.drop());
 
-test('what would be sent is sealed once, however often the call comes while it waits', async () => {
+/** Of a new customer, and how often what would be sent was sealed. */
+async function startAsking(): Promise<{ ask(text: string): Promise<unknown>; sealed(): number }> {
   const customerId = await addCustomer(db.database);
   let sealed = 0;
   const { pass } = createApprovals({
@@ -34,9 +35,26 @@ test('what would be sent is sealed once, however often the call comes while it w
   const call = {
     session: { kind: 'customer', via: 'token', customerId },
     tool: { name: 'alpha_send_note', platform: 'alpha', class: 'W' },
-    ...{ args: { text: 'hello' }, key: null, approvalId: null },
-  } as unknown as Parameters<typeof pass>[0];
-  expect(await pass(call)).toMatchObject({ kind: 'waits', isNew: true });
-  expect(await pass(call)).toMatchObject({ kind: 'waits', isNew: false });
-  expect(sealed).toBe(1);
+    ...{ key: null, approvalId: null },
+  };
+  return {
+    ask: async (text) => pass({ ...call, args: { text } } as unknown as Parameters<typeof pass>[0]),
+    sealed: () => sealed,
+  };
+}
+
+test('what would be sent is sealed once, however often the call comes while it waits', async () => {
+  const { ask, sealed } = await startAsking();
+  expect(await ask('hello')).toMatchObject({ kind: 'waits', isNew: true });
+  expect(await ask('hello')).toMatchObject({ kind: 'waits', isNew: false });
+  expect(sealed()).toBe(1);
+});
+
+test('[TH-13.14] of a call beyond the limit nothing is sealed', async () => {
+  const { ask, sealed } = await startAsking();
+  for (let call = 0; call < 100; call += 1)
+    expect(await ask(`call ${call}`)).toMatchObject({ kind: 'waits', isNew: true });
+  expect(await ask('one more')).toEqual({ kind: 'too_many_wait' });
+  expect(await ask('call 7')).toMatchObject({ kind: 'waits', isNew: false });
+  expect(sealed()).toBe(100);
 });

@@ -186,6 +186,8 @@ export function createApprovals(deps: ApprovalsDependencies): Approvals {
     // Nothing is sealed for one that comes again and again while it waits.
     const known = await findSamePending(database, call);
     if (known !== undefined) return { kind: 'waits', approval: known, isNew: false };
+    // Nor for one that nobody is going to be asked about.
+    if (isFull(await countPending(database, { customerId, now: at }))) return { kind: 'too_many_wait' };
     const id = deps.newId('apr');
     const sealedArguments = await vault.seal({ customerId, id }, asked.args);
     return database.transaction(async (tx): Promise<Passage> => {
@@ -193,8 +195,7 @@ export function createApprovals(deps: ApprovalsDependencies): Approvals {
       const same = await findSamePending(tx, call);
       if (same !== undefined) return { kind: 'waits', approval: same, isNew: false };
       const waiting = await countPending(tx, { customerId, now: at });
-      if (waiting.count >= PENDING_MAX || waiting.bytes + sealedArguments.length > PENDING_BYTES_MAX)
-        return { kind: 'too_many_wait' };
+      if (isFull(waiting, sealedArguments.length)) return { kind: 'too_many_wait' };
       const approval: Approval = {
         ...{ customerId, id, client, argumentsHash, key },
         ...{ tool: tool.name, platform: tool.platform, status: 'pending', usedKey: null },
@@ -277,6 +278,11 @@ type Asked = Asking & { customerId: string; client: CallingClient; argumentsHash
 
 function otherCall({ approvalId }: Asking): Passage {
   return { kind: 'other_call', pointer: approvalId === null ? '/idempotency_key' : '/approval_id' };
+}
+
+/** Whether there is no room for another call that waits. */
+function isFull({ count, bytes }: { count: number; bytes: number }, newBytes = 1): boolean {
+  return count >= PENDING_MAX || bytes + newBytes > PENDING_BYTES_MAX;
 }
 
 function notFound() {
