@@ -1,4 +1,5 @@
 // The explanation and the compiled check must agree: a value has errors exactly when the check refuses it.
+import { processorMs } from '@libs/runtime/testing';
 import fc from 'fast-check';
 import Type, { type TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
@@ -151,6 +152,32 @@ describe('explain', () => {
   ])('%s', (_name, value, expected) => {
     expect(errorsOf(Schema, value)).toEqual(expected);
     expect(Compile(Schema).Check(value)).toBe(expected.length === 0);
+  });
+
+  test.each<[string, TSchema, unknown, [string, string][]]>([
+    [
+      'a text of megabytes that is too long',
+      Type.Object({ text: Type.String({ maxLength: 1_000_000 }) }),
+      { text: 'x'.repeat(15_000_000) },
+      [['/text', 'too_long']],
+    ],
+    [
+      'a text of megabytes beside what is wrong',
+      Type.Object({ text: Type.String({ maxLength: 14_000_000 }), count: Type.Integer() }),
+      { text: 'x'.repeat(14_000_000), count: 'none' },
+      [['/count', 'wrong_type']],
+    ],
+    [
+      'long texts with one beginning in place of numbers that differ',
+      Type.Object({ list: Type.Array(Type.Integer(), { uniqueItems: true }) }),
+      { list: Array.from({ length: 490 }, (_, item) => `${'x'.repeat(32_000)}${1_000 + item}`) },
+      Array.from({ length: 100 }, (_, item) => [`/list/${item}`, 'wrong_type']),
+    ],
+  ])('%s costs little to explain', (_name, schema, value, expected) => {
+    const startedMs = processorMs();
+    const found = errorsOf(schema, value);
+    expect(processorMs() - startedMs).toBeLessThan(100);
+    expect(found.slice(0, expected.length)).toEqual(expected);
   });
 
   test('agrees with the compiled check on any value', () => {

@@ -161,18 +161,26 @@ function unionTag(branches: JsonSchema[]): string | undefined {
 }
 
 function walkString(schema: JsonSchema, value: string, pointer: string, errors: SchemaError[]): void {
-  const length = schema.minLength !== undefined || schema.maxLength !== undefined ? [...value].length : 0;
-  if (schema.minLength !== undefined && length < schema.minLength) {
+  if (schema.minLength !== undefined && !hasCharacters(value, schema.minLength)) {
     const detail =
       schema.minLength === 1 ? 'Must not be empty.' : `Must have at least ${schema.minLength} characters.`;
     errors.push({ pointer, code: 'too_short', detail });
-  } else if (schema.maxLength !== undefined && length > schema.maxLength) {
+  } else if (schema.maxLength !== undefined && hasCharacters(value, schema.maxLength + 1)) {
     errors.push({ pointer, code: 'too_long', detail: `Must have at most ${schema.maxLength} characters.` });
   } else if (schema.pattern !== undefined && !new RegExp(schema.pattern, 'u').test(value)) {
     errors.push({ pointer, code: schema['x-mismatch-code'] ?? 'invalid_format', detail: mismatch(schema) });
   } else if (schema.format !== undefined && Format.Has(schema.format) && !Format.Test(schema.format, value)) {
     errors.push({ pointer, code: schema['x-mismatch-code'] ?? 'invalid_format', detail: mismatch(schema) });
   }
+}
+
+/** Whether a text has so many characters, counted where its length leaves it open: it may have megabytes. */
+function hasCharacters(text: string, least: number): boolean {
+  if (text.length < least || text.length >= 2 * least) return text.length >= least;
+  let characters = 0;
+  for (let at = 0; at < text.length && characters < least; at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1)
+    characters += 1;
+  return characters >= least;
 }
 
 const NOT_BLANK = '\\S';
@@ -202,14 +210,21 @@ function walkArray(schema: JsonSchema, value: unknown[], pointer: string, errors
   if (schema.minItems !== undefined && value.length < schema.minItems) {
     errors.push({ pointer, code: 'too_few_items', detail: `Must have at least ${schema.minItems} items.` });
   }
-  if (schema.maxItems !== undefined && value.length > schema.maxItems) {
+  const fits = schema.maxItems === undefined || value.length <= schema.maxItems;
+  if (!fits) {
     errors.push({ pointer, code: 'too_many_items', detail: `Must have at most ${schema.maxItems} items.` });
-  } else if (schema.uniqueItems && new Set(value.map((item) => JSON.stringify(item))).size < value.length) {
-    errors.push({ pointer, code: 'repeated_item', detail: 'Must not repeat an item.' });
   }
+  const before = errors.length;
   const { items } = schema;
-  if (items === undefined) return;
-  for (const [index, item] of value.entries()) walk(items, item, `${pointer}/${index}`, errors);
+  if (items !== undefined)
+    for (const [index, item] of value.entries()) walk(items, item, `${pointer}/${index}`, errors);
+  // Only items that fit are known to be short, and to be compared at little cost: of very long texts a set hashes the length.
+  if (schema.uniqueItems && fits && errors.length === before && repeats(value))
+    errors.push({ pointer, code: 'repeated_item', detail: 'Must not repeat an item.' });
+}
+
+function repeats(items: unknown[]): boolean {
+  return new Set(items.map((item) => JSON.stringify(item))).size < items.length;
 }
 
 type Fields = Record<string, unknown>;
