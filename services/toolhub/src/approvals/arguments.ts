@@ -1,6 +1,7 @@
 import { sealedColumn } from '@libs/rotation';
 import { nextTurn } from '@libs/runtime';
 import { ifReadable, type Sealer } from '@libs/seal';
+import type { JsonSchema } from '../tools/tool.ts';
 
 interface ApprovalKey {
   customerId: string;
@@ -36,7 +37,8 @@ export interface ShownForms {
 
 /** What a waiting call would send is as private as a message: it opens for its own customer alone. */
 export interface ArgumentsVault {
-  seal(key: ApprovalKey, args: Record<string, unknown>): Promise<Buffer>;
+  /** The schema is the tool's, which says what of its arguments is data. */
+  seal(key: ApprovalKey, args: Record<string, unknown>, schema: JsonSchema): Promise<Buffer>;
   /** Undefined where its key is lost: the call is still known, without what it would send. */
   open(key: ApprovalKey, sealed: Buffer): ShownForms | undefined;
 }
@@ -47,14 +49,10 @@ export interface ArgumentsVault {
  */
 export function createArgumentsVault(sealer: Sealer): ArgumentsVault {
   return {
-    async seal(key, args) {
+    async seal(key, args, schema) {
       const listed = abridge(args);
       if (!listed.isCut) return sealer.seal(JSON.stringify(args), contextOf(key));
-      const data = await findData(args);
-      const forms: ShownForms = {
-        ...cutData(args, ({ holder, name }) => data.get(holder)?.has(name) === true),
-        listed,
-      };
+      const forms: ShownForms = { ...cutData(args, await findData(args, schema)), listed };
       await nextTurn();
       return sealer.seal(JSON.stringify([forms]), contextOf(key));
     },
@@ -72,8 +70,12 @@ function beginningOf(text: string, characters: number): string {
   return `${text.slice(0, characters).toWellFormed()}… (${text.length} characters)`;
 }
 
-/** Base64, such as an attachment: nobody reads it, so its beginning and how long it is tell as much. */
-const NOT_OF_DATA = /[^A-Za-z0-9+/=_-]/;
+/**
+ * Data is what the schema of a tool calls so, and what is base64: nobody reads an attachment, so its beginning and how long
+ * it is tell as much. A text may look the same, with other characters between its words, and is read by whoever gets it.
+ */
+const DATA_ENCODING = 'base64';
+const NOT_OF_DATA = /[^A-Za-z0-9+/=]/;
 const DATA_SHOWN_WHOLE = 16 * 1024;
 const DATA_SHOWN = 2_000;
 /** Two bodies of the longest mail. */
@@ -93,12 +95,12 @@ interface PlacedText {
 }
 
 /**
- * Which of the long texts are data, found out in slices, since they may be megabytes. They are known by their places: to
- * look one up by what it says compares it with all that are as long, since of very long texts only the length is hashed.
+ * Where the long data is, looked at in slices, since it may be megabytes. It is known by its place: to look a text up by what
+ * it says compares it with all that are as long, since of very long texts only the length is hashed.
  */
-async function findData(args: Record<string, unknown>): Promise<Places> {
+async function findData(args: Record<string, unknown>, schema: JsonSchema): Promise<Places> {
   const places = new Map<object, Set<string>>();
-  for (const { holder, name, text } of longTextsOf(args)) {
+  for (const { holder, name, text } of longDataOf(args, schema)) {
     let isData = true;
     for (let at = 0; isData && at < text.length; at += LOOKED_AT_AT_ONCE) {
       await nextTurn();
@@ -109,26 +111,32 @@ async function findData(args: Record<string, unknown>): Promise<Places> {
   return places;
 }
 
-function longTextsOf(holder: object): PlacedText[] {
+function longDataOf(holder: object, schema: JsonSchema): PlacedText[] {
   return Object.entries(holder).flatMap(([name, member]) => {
+    const said = schemaAt(schema, name, holder);
     if (typeof member === 'string')
-      return member.length > DATA_SHOWN_WHOLE ? [{ holder, name, text: member }] : [];
-    return typeof member === 'object' && member !== null ? longTextsOf(member) : [];
+      return member.length > DATA_SHOWN_WHOLE && said.contentEncoding === DATA_ENCODING
+        ? [{ holder, name, text: member }]
+        : [];
+    return typeof member === 'object' && member !== null ? longDataOf(member, said) : [];
   });
 }
 
+/** What a schema says of a member; nothing where it does not know it. */
+function schemaAt({ items, properties = {} }: JsonSchema, name: string, holder: object): JsonSchema {
+  const members = properties as Record<string, JsonSchema>;
+  const said = Array.isArray(holder) ? items : Object.hasOwn(members, name) && members[name];
+  return (said || {}) as JsonSchema;
+}
+
 /** Whoever allows a call has seen every text of it: `isCut` where they are more than anybody reads. */
-export function cutData(
-  args: Record<string, unknown>,
-  isData = ({ text }: PlacedText) => !NOT_OF_DATA.test(text),
-): Omit<ShownForms, 'listed'> {
+export function cutData(args: Record<string, unknown>, data: Places = new Map()): Omit<ShownForms, 'listed'> {
   let isCut = false;
   let hasData = false;
   let left = TEXTS_SHOWN_MAX;
   let namesLeft = NAMES_SHOWN_MAX;
-  const cut = (placed: PlacedText): string => {
-    const { text } = placed;
-    if (text.length > DATA_SHOWN_WHOLE && isData(placed)) {
+  const cut = ({ holder, name, text }: PlacedText): string => {
+    if (data.get(holder)?.has(name)) {
       hasData = true;
       return beginningOf(text, DATA_SHOWN);
     }

@@ -34,7 +34,7 @@ async function startAsking(): Promise<{ ask(text: string): Promise<unknown>; sea
   } as unknown as ApprovalsDependencies);
   const call = {
     session: { kind: 'customer', via: 'token', customerId },
-    tool: { name: 'alpha_send_note', platform: 'alpha', class: 'W' },
+    tool: { name: 'alpha_send_note', platform: 'alpha', class: 'W', wire: { inputSchema: {} } },
     ...{ key: null, approvalId: null },
   };
   return {

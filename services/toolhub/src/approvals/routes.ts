@@ -57,7 +57,7 @@ const ApprovalSchema = Type.Object(
     arguments_cut: Type.Boolean({ description: 'Whether there is more of it than is shown here.' }),
     data_cut: Type.Boolean({
       description:
-        'Whether it holds long data, such as attachments in base64, of which only the beginning is shown, also by the id of the call, and how long it is.',
+        'Whether it holds long attachments, or other data that the schema of the tool calls base64, of which only the beginning is shown, also by the id of the call, and how long it is.',
     }),
     status: Type.Enum([...APPROVAL_STATUSES], { type: 'string' }),
     created_at: Timestamp,

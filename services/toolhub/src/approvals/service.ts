@@ -189,7 +189,7 @@ export function createApprovals(deps: ApprovalsDependencies): Approvals {
     // Nor for one that nobody is going to be asked about.
     if (isFull(await countPending(database, { customerId, now: at }))) return { kind: 'too_many_wait' };
     const id = deps.newId('apr');
-    const sealedArguments = await vault.seal({ customerId, id }, asked.args);
+    const sealedArguments = await vault.seal({ customerId, id }, asked.args, tool.wire.inputSchema);
     return database.transaction(async (tx): Promise<Passage> => {
       await lockRules(tx, customerId);
       const same = await findSamePending(tx, call);

@@ -79,7 +79,8 @@ export const sendInput = closed({
       closed({
         filename: Type.String({ minLength: 1, maxLength: 255 }),
         content_type: Type.String({ minLength: 3, maxLength: 255 }),
-        content_base64: Type.String({ maxLength: BASE64_LENGTH_MAX }),
+        // Who is to allow a call is shown how long this is, and all of everything else.
+        content_base64: Type.String({ maxLength: BASE64_LENGTH_MAX, contentEncoding: 'base64' }),
       }),
       { maxItems: ATTACHMENTS_MAX },
     ),
