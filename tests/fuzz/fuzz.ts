@@ -122,7 +122,6 @@ export async function fuzz(
 ): Promise<FuzzResult> {
   const corpus = readCorpus(target);
   const random = createRandom(seed);
-  const until = performance.now() + forMs;
   let slowestMs = 0;
   let inputs = 0;
   const tryNext = async (input: Buffer) => {
@@ -135,6 +134,7 @@ export async function fuzz(
     const finding = await tryNext(input);
     if (finding) return { inputs, slowestMs, finding };
   }
+  const until = performance.now() + forMs;
   while (performance.now() < until && inputs < inputsMax) {
     const finding = await tryNext(mutate(random, { ...target, corpus }));
     if (finding) return { inputs, slowestMs, finding };

@@ -1,3 +1,4 @@
+import { longestTurnMs } from '@libs/runtime/testing';
 import { describe, expect, test } from 'vitest';
 import { contactName, payloadKey, readPayload } from './payload.ts';
 
@@ -122,6 +123,36 @@ describe('what a delivery holds', () => {
     const items = await read(change({ metadata, messages, contacts }));
     expect(items).toHaveLength(20_000);
     expect(items.at(-1)).toMatchObject({ from: '19999', contact: { profile: { name: '19999' } } });
+  });
+
+  test.each([
+    ['messages', ['{}', 'id is missing']],
+    ['statuses', ['{}', 'id is missing']],
+    ['messages', ['{"id":"a"}', 'from is missing']],
+  ])('[TH-13.14] a hundred thousand %s with faults (%j) hold up nobody', async (name, [part, fault]) => {
+    const parts = Array.from({ length: part === '{}' ? 149_000 : 99_000 }, () => part).join();
+    const body = JSON.stringify(change({ metadata, [name]: [] })).replace(`"${name}":[`, `$&${parts}`);
+    const read = await readBody(body);
+    expect(read).toEqual({ items: [], faults: [fault] });
+    expect(await longestTurnMs(() => readBody(body))).toBeLessThan(100);
+  });
+
+  test('[TH-13.14] a hundred thousand messages, or what should be some, are read in turns', async () => {
+    const ids = Array.from({ length: 70_000 }, (_, n) => `{"id":"${n}","from":"1"}`).join();
+    const bodies = [
+      `{"entry":[${'{},'.repeat(148_000)}{}]}`,
+      `{"entry":[{"changes":[${'{"value":{}},'.repeat(99_000)}{}]}]}`,
+      `{"entry":[{"changes":[{"value":{"metadata":{"phone_number_id":"1"},"messages":[${ids}]}}]}]}`,
+    ];
+    for (const body of bodies) expect(await longestTurnMs(() => readBody(body))).toBeLessThan(100);
+  });
+
+  test('what should be a list and is none keeps back nothing beside it', async () => {
+    const { items, faults } = await readBody(
+      JSON.stringify(change({ metadata, contacts: 'none', messages: [message], statuses: [1] })),
+    );
+    expect(items.map(payloadKey)).toEqual(['wamid.A']);
+    expect(faults).toEqual(['statuses is not a list of objects', 'contacts is not a list of objects']);
   });
 
   test('what is not a delivery is a problem, not an empty one', async () => {
