@@ -83,8 +83,11 @@ export async function readStatus(value: unknown, readPost: ReadPost): Promise<Ma
 export type ReadItem<Item> = (value: unknown, readPost: ReadPost) => Promise<Item>;
 
 /** One after the other: a server may send as many and as long ones as it likes, and others get their turn in between. */
-export async function readEach<Item>(values: readonly unknown[], read: ReadItem<Item>): Promise<Item[]> {
-  const readPost = createPostReader();
+export async function readEach<Item>(
+  values: readonly unknown[],
+  read: ReadItem<Item>,
+  readPost = createPostReader(),
+): Promise<Item[]> {
   const items: Item[] = [];
   for (const value of values) items.push(await read(value, readPost));
   return items;

@@ -149,10 +149,11 @@ const getThread = defineTool({
     const status = await callMastodon(context, { path: path`/api/v1/statuses/${id}` });
     const around = await callMastodon(context, { path: path`/api/v1/statuses/${id}/context` });
     const { ancestors, descendants } = shape.object(around.body);
+    const readPost = createPostReader();
     return {
-      status: await readStatus(status.body, createPostReader()),
-      ancestors: await readEach(listOf(ancestors), readStatus),
-      descendants: await readEach(listOf(descendants), readStatus),
+      status: await readStatus(status.body, readPost),
+      ancestors: await readEach(listOf(ancestors), readStatus, readPost),
+      descendants: await readEach(listOf(descendants), readStatus, readPost),
     };
   },
 });

@@ -1,3 +1,4 @@
+import { longestTurnMs } from '@libs/runtime/testing';
 import { expect, test } from 'vitest';
 import { createPostReader } from './plain-text.ts';
 
@@ -31,4 +32,14 @@ test('the posts of one answer share a turn, and long ones take several', async (
   expect(turns).toBe(1);
   for (let post = 0; post < 40; post += 1) await read('&lt;'.repeat(LONGEST));
   expect(turns).toBe(41);
+});
+
+test('[TH-13.14] answers that arrive together are read one after the other', async () => {
+  const post = '&lt;'.repeat(LONGEST);
+  const readAnswer = async () => {
+    const read = createPostReader();
+    for (let posts = 0; posts < 3; posts += 1) await read(post);
+  };
+  const readAll = () => Promise.all(Array.from({ length: 60 }, readAnswer));
+  expect(await longestTurnMs(readAll)).toBeLessThan(100);
 });

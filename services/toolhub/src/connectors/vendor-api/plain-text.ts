@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { nextTurn } from '@libs/runtime';
 
 const ENTITIES: Readonly<Record<string, string>> = {
   amp: '&',
@@ -11,6 +11,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 /** Far longer than any post; it also is how much is read before others get their turn. */
 const POST_LENGTH_MAX = 64 * 1024;
+/** Read at once, before the first turn of its own: many answers may arrive in one turn. */
+const LENGTH_AT_ONCE = 8 * 1024;
 
 export type ReadPost = (html: string) => Promise<string>;
 
@@ -19,7 +21,7 @@ export type ReadPost = (html: string) => Promise<string>;
  * at, and however many long ones there are, they hold up nobody.
  */
 export function createPostReader(pause: () => Promise<unknown> = nextTurn): ReadPost {
-  let lengthThisTurn = 0;
+  let lengthThisTurn = POST_LENGTH_MAX - LENGTH_AT_ONCE;
   return async (html) => {
     const read = html.slice(0, POST_LENGTH_MAX);
     if (lengthThisTurn + read.length > POST_LENGTH_MAX) {
