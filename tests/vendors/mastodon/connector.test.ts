@@ -66,6 +66,21 @@ describe('tools', () => {
     server.statuses.delete(endless);
   });
 
+  it('of a thread of thousands reads the nearest above and the first below', async () => {
+    const account = { id: '1', username: 'bob' };
+    const statuses = (kind: string) =>
+      Array.from({ length: 3_000 }, (_, n) => ({ id: `${kind}${n}`, account, content: '<p>answer</p>' }));
+    const context = { ancestors: statuses('above'), descendants: statuses('below') };
+    server.failNext({ kind: 'reply', reply: { json: { id: statusId, account } } });
+    server.failNext({ kind: 'reply', reply: { json: context } });
+    const thread = await call<Record<'ancestors' | 'descendants', { id: string }[]>>('mastodon_get_thread', {
+      status_id: statusId,
+    });
+    const [above, below] = [thread.ancestors, thread.descendants].map((each) => each.map(({ id }) => id));
+    expect([above?.length, above?.at(-1), above?.[0]]).toEqual([80, 'above2999', 'above2920']);
+    expect([below?.length, below?.[0], below?.at(-1)]).toEqual([500, 'below0', 'below499']);
+  });
+
   it('publishes, answers, favourites and deletes', async () => {
     const made = await call<{ id: string }>('mastodon_create_status', {
       text: 'answer',

@@ -14,6 +14,9 @@ const PAGE_SIZE_MAX = 40;
 /** Servers may allow more than the usual 500; beyond this none does, and the server itself has the last word. */
 const STATUS_LENGTH_MAX = 100_000;
 const SEARCH_OFFSET_MAX = 10_000;
+/** A thread has no pages, and a server gives thousands of its statuses: more than one result may hold. */
+const THREAD_ANCESTORS_MAX = 80;
+const THREAD_DESCENDANTS_MAX = 500;
 
 /** "Not guaranteed to be a number": other servers that speak Mastodon's language have UUIDs, ULIDs or moments for ids. */
 const statusId = vendorId(
@@ -135,7 +138,7 @@ const search = defineTool({
 const getThread = defineTool({
   name: 'mastodon_get_thread',
   title: 'Read a thread',
-  description: 'Reads a status with what it answers and what answers it.',
+  description: `Reads a status with what it answers (the nearest ${THREAD_ANCESTORS_MAX}) and what answers it (the first ${THREAD_DESCENDANTS_MAX}).`,
   class: 'R',
   untrusted: true,
   inputSchema: closed({ status_id: statusId }),
@@ -152,8 +155,8 @@ const getThread = defineTool({
     const readPost = createPostReader();
     return {
       status: await readStatus(status.body, readPost),
-      ancestors: await readEach(listOf(ancestors), readStatus, readPost),
-      descendants: await readEach(listOf(descendants), readStatus, readPost),
+      ancestors: await readEach(listOf(ancestors).slice(-THREAD_ANCESTORS_MAX), readStatus, readPost),
+      descendants: await readEach(listOf(descendants).slice(0, THREAD_DESCENDANTS_MAX), readStatus, readPost),
     };
   },
 });
