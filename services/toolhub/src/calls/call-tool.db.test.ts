@@ -226,6 +226,55 @@ describe('a call that fails', () => {
     }
   });
 
+  test.each([
+    ['W', 'alpha_send_note'],
+    ['U', 'alpha_edit_note'],
+    ['D', 'alpha_delete_note'],
+    ['I', 'alpha_mark_note'],
+  ])(
+    'an answer that is too long says of a call of class %s that it may have been done',
+    async (toolClass, tool) => {
+      const id = await newCustomer();
+      const key = toolClass === 'I' ? {} : { idempotency_key: 'k' };
+      const before = alpha.log.calls.length;
+      const write = () => callTool(hub.url, id, tool, { text: 'x', ...key });
+      try {
+        alpha.log.note = 'x'.repeat(2 * 1024 * 1024);
+        const error = errorOf(await write());
+        expect(error).toMatchObject({
+          code: 'platform_unavailable',
+          message: expect.stringMatching(
+            /more text than one result may hold .*; what was asked for may have been done$/,
+          ),
+        });
+        expect((await hub.billing.planState(id)).used).toBe(1);
+        if (toolClass === 'I') return;
+        expect(errorOf(await write())).toMatchObject({
+          code: 'platform_unavailable',
+          message: expect.stringContaining('look at the platform'),
+        });
+        expect(alpha.log.calls.length).toBe(before + 1);
+      } finally {
+        alpha.log.note = null;
+      }
+    },
+  );
+
+  test('a refusal that leaves open what was done says so to whoever asks again', async () => {
+    const id = await newCustomer();
+    const before = alpha.log.calls.length;
+    alpha.log.during = async () => {
+      throw new ConnectorError('platform_error', 'sent too much', { platformCode: 'X', outcomeOpen: true });
+    };
+    const write = () => callTool(hub.url, id, 'alpha_send_note', { text: 'x', idempotency_key: 'k' });
+    expect(errorOf(await write())).toMatchObject({ code: 'platform_error', message: 'sent too much' });
+    expect(errorOf(await write())).toMatchObject({
+      code: 'platform_error',
+      message: expect.stringContaining('Whether it was carried out is not known'),
+    });
+    expect(alpha.log.calls.length).toBe(before + 1);
+  });
+
   test('an exception that is no word of a connector is logged and not shown', async () => {
     const id = await newCustomer();
     alpha.log.during = async () => {

@@ -15,7 +15,7 @@ export function keyedResult(
   failure: Failure | null,
   { result, mayHaveActed, isOpen }: { result: ToolResult; mayHaveActed: boolean; isOpen: boolean },
 ): string | null {
-  if (failure === null || failure.code === 'platform_error') return JSON.stringify(result);
+  if (failure === null || (failure.code === 'platform_error' && !isOpen)) return JSON.stringify(result);
   if (!mayHaveActed || (!isOpen && harmlessCodes.has(failure.code))) return null;
   const said = failure.message.replace(/\.?$/, '.');
   return JSON.stringify(failureResult({ ...failure, message: `${said} ${MAYBE_DONE}` }));

@@ -10,12 +10,15 @@ const RESULT_LENGTH_MAX = 1_536 * 1024;
 /** Throws for what a platform sent where it is too long to be passed on. */
 export function checkLength(content: Record<string, unknown>, tool: PlatformTool): Record<string, unknown> {
   if (lengthLeft(content, RESULT_LENGTH_MAX) >= 0) return content;
-  throw new ConnectorError(
-    'platform_error',
-    `${tool.platform} sent more text than one result may hold (${RESULT_LENGTH_MAX} characters); ask for less at once`,
-    // The platform answered that it did what it was asked for, and nobody will read what it said of it.
-    { platformCode: 'result_too_long', outcomeOpen: !isReadOnly(tool.class) },
-  );
+  const said = `${tool.platform} sent more text than one result may hold (${RESULT_LENGTH_MAX} characters)`;
+  if (isReadOnly(tool.class))
+    throw new ConnectorError('platform_error', `${said}; ask for less at once`, {
+      platformCode: 'result_too_long',
+    });
+  // It answered that it did what it was asked for, and nobody will read what it said of it.
+  throw new ConnectorError('platform_unavailable', `${said}; what was asked for may have been done`, {
+    outcomeOpen: true,
+  });
 }
 
 /** What is left of a length after all names and texts in a value; negative where they do not fit, and then no more is read. */

@@ -13,7 +13,7 @@ export interface PlatformLog {
   calls: { tool: string; args: Record<string, unknown>; account: string; customerId: string | null }[];
   /** How often it was asked how it is. */
   probes: number;
-  /** What a note says, where a test wants more of it. */
+  /** What a note says, or what is said of one that was written, where a test wants more of it. */
   note: string | null;
   /** Runs inside each call, before it answers. */
   during: (call: { tool: string; context: ToolContext }) => Promise<void>;
@@ -28,7 +28,7 @@ export function testPlatform(id: string): { connector: Connector; log: PlatformL
     log.calls.push({ tool, args, account: context.account, customerId: context.customerId });
     await log.during({ tool, context });
   };
-  const sent = Type.Object({ number: Type.Integer() }, closed);
+  const sent = Type.Object({ number: Type.Integer(), text: Type.Optional(Type.String()) }, closed);
   const write = (verb: string, toolClass: 'W' | 'I' | 'U' | 'D') =>
     defineTool({
       name: `${id}_${verb}_note`,
@@ -45,7 +45,7 @@ export function testPlatform(id: string): { connector: Connector; log: PlatformL
       outputSchema: sent,
       async run(args, context) {
         await enter(`${id}_${verb}_note`, args, context);
-        return { number: log.calls.length };
+        return { number: log.calls.length, ...(log.note === null ? {} : { text: log.note }) };
       },
     });
   const connector = defineConnector({
