@@ -46,13 +46,11 @@ export async function faultOfJson(bytes: Buffer): Promise<string | null> {
   return fault === null ? null : FAULTS[fault];
 }
 
-type Fault = Exclude<JsonFault, 'syntax'>;
+type Fault = Extract<JsonFault, 'values' | 'depth'>;
 
 const FAULTS: Readonly<Record<Fault, string>> = {
   values: `sent more than ${ANSWER_JSON_LIMITS.valuesMax} values`,
   depth: `sent more than ${ANSWER_JSON_LIMITS.depthMax} levels`,
-  encoding: 'sent text that is not UTF-8',
-  repeated_key: 'sent an object that has a key twice',
 };
 
 function excessOf(bytes: Buffer): Fault | null {
@@ -60,13 +58,13 @@ function excessOf(bytes: Buffer): Fault | null {
   return 'exceeded' in shape ? shape.exceeded : null;
 }
 
-/** Behind a fault nothing was counted, so what has one is refused, but for what no parser reads beyond. */
+/** As leniently as it is parsed afterwards. Behind a fault of its syntax nothing is counted, and no parser reads on there. */
 async function faultInSlices(bytes: Buffer): Promise<Fault | null> {
   try {
-    await parseInSlices(withoutMark(bytes), ANSWER_JSON_LIMITS);
+    await parseInSlices(withoutMark(bytes), ANSWER_JSON_LIMITS, { isLenient: true });
     return null;
   } catch (error) {
     if (!(error instanceof JsonRefused)) throw error;
-    return error.fault === 'syntax' ? null : error.fault;
+    return error.fault === 'values' || error.fault === 'depth' ? error.fault : null;
   }
 }

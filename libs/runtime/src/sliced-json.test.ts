@@ -62,6 +62,45 @@ test('refuses what JSON.parse refuses', async () => {
   );
 });
 
+test('lenient, it gives what JSON.parse gives of the decoded text: of bytes that are none, and of repeated keys', async () => {
+  const piece = fc.oneof(
+    fc.constantFrom('a', '"', '\\', '\\n', '\\u0041', 'é', '😀').map((text) => Buffer.from(text)),
+    fc.constantFrom(
+      ...[[0xff], [0xc3], [0x80], [0xe2, 0x82], [0xf0, 0x9f, 0x98], [0xc0, 0x80], [0xed, 0xa0, 0x80]].map(
+        (bytes) => Buffer.from(bytes),
+      ),
+    ),
+  );
+  const long = fc
+    .tuple(fc.array(piece, { minLength: 1, maxLength: 4 }), fc.integer({ min: 0, max: 7 }))
+    .map(([pieces, shift]) =>
+      Buffer.concat([Buffer.alloc(shift, 'a'), Buffer.alloc(80_000, Buffer.concat(pieces))]),
+    );
+  const text = (...parts: (string | Buffer)[]) => Buffer.concat(parts.map((part) => Buffer.from(part)));
+  const parse = (body: Buffer) => {
+    try {
+      return JSON.stringify(JSON.parse(body.toString('utf8')));
+    } catch {
+      return 'syntax';
+    }
+  };
+  await fc.assert(
+    fc.asyncProperty(long, fc.array(piece, { maxLength: 5 }), async (first, second) => {
+      for (const body of [
+        text('{"b":1,"a":"', first, '","b":{"', ...second, '":2},"a":"', ...second, '"}'),
+        text('["a",', ...second, ']'),
+      ]) {
+        const read = await parseInSlices(body, LIMITS, { isLenient: true }).then(
+          ({ value }) => JSON.stringify(value),
+          (error: JsonRefused) => error.fault,
+        );
+        expect(read).toBe(parse(body));
+      }
+    }),
+    { numRuns: 200 },
+  );
+});
+
 test('counts values and depth, and names what it refuses', async () => {
   const list = (count: number) => `[${Array(count).fill('1').join(',')}]`;
   expect(await faultOf(list(LIMITS.valuesMax - 1))).toBeNull();

@@ -15,6 +15,8 @@ const CLOSE_BRACE = 0x7d;
 /** `\n`, and `\u0041` */
 const ESCAPE_BYTES = 2;
 const UNICODE_ESCAPE_BYTES = 6;
+/** Behind the first byte of a character. */
+const CONTINUED_BYTES_MAX = 3;
 
 /** What is read in one turn of the event loop: well below a millisecond of plain text, a few of the dearest kind. */
 const SLICE_BYTES = 64 * 1024;
@@ -37,6 +39,11 @@ export class JsonRefused extends Error {
   }
 }
 
+export interface SlicedJsonOptions {
+  /** As JSON.parse of the decoded text: bytes that are no UTF-8 are replaced, and of a repeated key the last value counts. */
+  isLenient?: boolean;
+}
+
 export interface SlicedJson {
   value: unknown;
   /** Whether a string holds a `\u` or a key is `__proto__`. */
@@ -52,9 +59,13 @@ export interface SlicedJson {
  * Rejected: a worker thread. Its answer is copied back in one go, it stands still for everybody behind one customer's
  * bodies, and it costs 10 MB and a start.
  */
-export async function parseInSlices(body: Buffer, limits: JsonLimits): Promise<SlicedJson> {
-  if (!isUtf8(body)) throw new JsonRefused('encoding');
-  const reader = new SlicedReader(body, limits);
+export async function parseInSlices(
+  body: Buffer,
+  limits: JsonLimits,
+  { isLenient = false }: SlicedJsonOptions = {},
+): Promise<SlicedJson> {
+  if (!isLenient && !isUtf8(body)) throw new JsonRefused('encoding');
+  const reader = new SlicedReader(body, limits, isLenient);
   const slices = reader.document();
   for (let slice = slices.next(); ; slice = slices.next()) {
     if (slice.done) return { value: slice.value, suspicious: reader.suspicious };
@@ -68,14 +79,16 @@ class SlicedReader {
   suspicious = false;
   readonly #body: Buffer;
   readonly #limits: JsonLimits;
+  readonly #isLenient: boolean;
   #position = 0;
   #sliceEnd = SLICE_BYTES;
   #values = 1;
   #depth = 0;
 
-  constructor(body: Buffer, limits: JsonLimits) {
+  constructor(body: Buffer, limits: JsonLimits, isLenient: boolean) {
     this.#body = body;
     this.#limits = limits;
+    this.#isLenient = isLenient;
   }
 
   *document(): Slices<unknown> {
@@ -123,7 +136,7 @@ class SlicedReader {
       const key = yield* this.#text();
       if ((yield* this.#next()) !== COLON) throw new JsonRefused('syntax');
       this.#position += 1;
-      if (Object.hasOwn(object, key)) throw new JsonRefused('repeated_key', key);
+      if (!this.#isLenient && Object.hasOwn(object, key)) throw new JsonRefused('repeated_key', key);
       this.#set(object, key, yield* this.#value());
       if (yield* this.#isLast(CLOSE_BRACE)) return this.#close(object);
     }
@@ -236,6 +249,8 @@ function endOfPiece(body: Buffer, from: number, limit: number): number {
     if (byte !== BACKSLASH) position += 1;
     else position += body[position + 1] === LOWER_U ? UNICODE_ESCAPE_BYTES : ESCAPE_BYTES;
   }
-  while (((body[position] ?? 0) & 0xc0) === 0x80) position += 1;
+  // Bytes that go on a character; where there are more of them than one has, they are no text, and replaced one by one.
+  const farthest = position + CONTINUED_BYTES_MAX;
+  while (position < farthest && ((body[position] ?? 0) & 0xc0) === 0x80) position += 1;
   return position;
 }

@@ -147,6 +147,15 @@ describe('what a delivery holds', () => {
     for (const body of bodies) expect(await longestTurnMs(() => readBody(body))).toBeLessThan(100);
   });
 
+  test('a byte that is no text, or a key that is there twice, loses nothing', async () => {
+    const body = JSON.stringify(change({ metadata, messages: [message], statuses: [] }));
+    const twice = body.replace('"id":"wamid.A"', '"id":"wamid.0","id":"wamid.A"');
+    expect(await readBody(twice)).toEqual(await readBody(body));
+    const [before = '', after = ''] = body.split('Hi');
+    const bytes = Buffer.concat([Buffer.from(before), Buffer.from([0x48, 0xff, 0xc3]), Buffer.from(after)]);
+    expect(await readPayload(bytes, receivedAt)).toEqual(await readBody(body.replace('Hi', 'H\ufffd\ufffd')));
+  });
+
   test('what should be a list and is none keeps back nothing beside it', async () => {
     const { items, faults } = await readBody(
       JSON.stringify(change({ metadata, contacts: 'none', messages: [message], statuses: [1] })),
