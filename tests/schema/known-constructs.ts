@@ -42,7 +42,7 @@ export const KNOWN_CONSTRUCTS: Readonly<Record<string, KnownConstructs>> = {
   },
   'services/payments/src/rails/rtp/submissions/ordinary-store.ts': {
     why: 'two forms',
-    counts: { 'place of a row': 2, 'lateral with a limit': 3 },
+    counts: { 'place of a row': 2, 'lateral with a limit': 4 },
   },
   'services/payments/src/rails/rtp/submissions/store.ts': {
     why: 'two forms',

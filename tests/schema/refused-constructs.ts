@@ -13,8 +13,8 @@ export const REFUSED_CONSTRUCTS: Readonly<Record<string, { pattern: RegExp; inst
     instead: 'keep that table managed local, or read it in pages',
   },
   'lateral with a limit': {
-    // A lateral part up to its closing bracket, with one level of brackets within it.
-    pattern: /\blateral\s*\((?:[^()]|\([^()]*\))*?\blimit\b/gi,
+    // A lateral part up to its closing bracket, with three levels of brackets within it.
+    pattern: /\blateral\s*\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*?\blimit\b/gi,
     instead: 'one tenant for each statement, or a common table expression and a left join',
   },
   'void in a select list': {

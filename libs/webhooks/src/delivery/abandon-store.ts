@@ -6,7 +6,7 @@ import { checkSchemaName } from './schema.ts';
 
 /** An endpoint for which more waits than one step moves. */
 export interface Emptying extends EndpointRef {
-  /** Rows that were added later stay. */
+  /** Rows that were added later stay, and so do those that somebody had tried again since. */
   readonly addedUntil: Date;
 }
 
@@ -37,22 +37,25 @@ export function createAbandonStore(schemaName: string) {
       { tenantId, endpointId, addedUntil }: EndpointRef & Partial<Emptying>,
       { status, at, expiresAt }: Abandonment,
     ): Promise<AbandonStep> {
+      const until = addedUntil ?? null;
       const { rows } = await tx.query<{ id: string }>(
-        `select id from ${schema}.queue where tenant_id = $1 and endpoint_id = $2 
-  and ($3::timestamptz is null or created_at <= $3)
+        `select id from ${schema}.queue where tenant_id = $1 and endpoint_id = $2
+  and ($3::timestamptz is null or $3 >= coalesce(added_at, created_at))
 order by due_at, id limit ${ROWS_PER_STEP}`,
-        [tenantId, endpointId, addedUntil ?? null],
+        [tenantId, endpointId, until],
       );
       const ids = rows.map(({ id }) => id);
+      // Asked once more, since somebody may have had one of them tried again meanwhile.
       const { rowCount } = await tx.query(
         `with taken as (
   delete from ${schema}.queue where tenant_id = $1 and id = any($2::text[])
+    and ($6::timestamptz is null or $6 >= coalesce(added_at, created_at))
   returning tenant_id, id, endpoint_id, event_id, event_type, attempts, url, created_at, tries
 )
 insert into ${schema}.deliveries (tenant_id, id, endpoint_id, event_id, event_type, attempts, url, created_at, tries,
   status, finished_at, expires_at)
 select taken.*, $3, $4, $5 from taken`,
-        [tenantId, ids, status, at, expiresAt],
+        [tenantId, ids, status, at, expiresAt, until],
       );
       return { moved: rowCount, isFull: ids.length === ROWS_PER_STEP };
     },

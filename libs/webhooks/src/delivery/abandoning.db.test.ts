@@ -3,7 +3,8 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { openShop } from '../../test/open-shop.ts';
 import { type Receiver, startReceiver } from '../../test/receiver.ts';
 import { RULES, SCHEMA, type Shop, until } from '../../test/service.ts';
-import type { EndpointRef } from './delivery.ts';
+import { createAbandonStore } from './abandon-store.ts';
+import type { Delivery, EndpointRef } from './delivery.ts';
 import type { DeliveryDispatcher, DeliveryDispatcherOptions } from './dispatcher.ts';
 
 const DAY_MS = 86_400_000;
@@ -13,6 +14,7 @@ let shop: Shop;
 let receiver: Receiver;
 let running: DeliveryDispatcher[] = [];
 let shiftMs = 0;
+let goOn = async () => {};
 
 beforeEach(async () => {
   shiftMs = 0;
@@ -20,6 +22,7 @@ beforeEach(async () => {
   receiver = await startReceiver();
 });
 afterEach(async () => {
+  await goOn();
   await Promise.all(running.map((dispatcher) => dispatcher.stop()));
   running = [];
   await receiver.close();
@@ -46,6 +49,34 @@ const switchOff = (ref: EndpointRef) =>
     await tx.query(`update ${SCHEMA}.endpoints set enabled = false where id = $1`, [ref.endpointId]);
     return shop.queue.abandonEndpoint(tx, ref);
   });
+
+/** One of those that went to the log when its endpoint was switched off. */
+async function oneAbandoned({ tenantId, endpointId }: EndpointRef) {
+  const { rows } = await shop.database.query<{ id: string; event_id: string }>(
+    `select id, event_id from ${SCHEMA}.deliveries where endpoint_id = $1 and status = 'abandoned' limit 1`,
+    [endpointId],
+  );
+  return { tenantId, id: rows[0]?.id ?? '', eventId: rows[0]?.event_id };
+}
+
+const retry = ({ tenantId, id }: { tenantId: string; id: string }) =>
+  shop.database.transaction((tx) => shop.queue.retry(tx, { tenantId, id }));
+
+/** Nobody gets on with the rest of this endpoint until `goOn` is called. */
+async function holdUpEmptying(ref: EndpointRef): Promise<void> {
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  const { promise: held, resolve: isHeld } = Promise.withResolvers<void>();
+  const holding = shop.database.transaction(async (tx) => {
+    expect(await createAbandonStore(SCHEMA).isOurs(tx, ref)).toBe(true);
+    isHeld();
+    await released;
+  });
+  await held;
+  goOn = async () => {
+    release();
+    await holding;
+  };
+}
 
 const switchOn = (ref: EndpointRef) =>
   shop.database.query(`update ${SCHEMA}.endpoints set enabled = true where id = $1`, [ref.endpointId]);
@@ -87,6 +118,76 @@ it('one that is switched on again meanwhile gets what was added since, and nothi
       .toSorted(),
   ).toEqual(since.toSorted());
   expect(await countIn('deliveries', ref)).toBe(STEP + 200);
+});
+
+it('what was given up and is tried again is sent, and not given up with the rest of before', async () => {
+  const ref = await shop.addEndpoint(`${receiver.url}/revived`);
+  await shop.emit(ref, STEP + 200);
+  await switchOff(ref);
+  const lost = await oneAbandoned(ref);
+  await switchOn(ref);
+  shiftMs = 1_000;
+  expect(await retry(lost)).toMatchObject({ id: lost.id, status: 'pending' });
+  await start();
+  await until('nothing waits', async () => (await countIn('queue', ref)) === 0);
+  expect(receiver.to('/revived').map(({ id }) => id)).toEqual([lost.eventId]);
+  expect(await shop.queue.find(shop.database, lost)).toMatchObject({ status: 'delivered' });
+});
+
+it('what still waits and is tried again now is sent, and not given up with the rest of before', async () => {
+  const ref = await shop.addEndpoint(`${receiver.url}/hurried`);
+  await shop.emit(ref, STEP + 200);
+  await switchOff(ref);
+  await switchOn(ref);
+  const [waiting] = await shop.queue.list(shop.database, { ...ref, limit: 1 });
+  expect(waiting?.status).toBe('pending');
+  shiftMs = 1_000;
+  await retry(waiting as Delivery);
+  await start();
+  await until('nothing waits', async () => (await countIn('queue', ref)) === 0);
+  expect(receiver.to('/hurried').map(({ id }) => id)).toEqual([waiting?.eventId]);
+});
+
+it('who tries again by a clock that is behind that of who switched it off loses nothing either', async () => {
+  const ref = await shop.addEndpoint(`${receiver.url}/behind`);
+  await shop.emit(ref, STEP + 200);
+  shiftMs = 500;
+  await switchOff(ref);
+  await switchOn(ref);
+  const lost = await oneAbandoned(ref);
+  shiftMs = 0;
+  await retry(lost);
+  await start();
+  await until('nothing waits', async () => (await countIn('queue', ref)) === 0);
+  expect(receiver.to('/behind').map(({ id }) => id)).toEqual([lost.eventId]);
+});
+
+it('what was added since waits for none of what is given up', async () => {
+  const ref = await shop.addEndpoint(`${receiver.url}/beside`);
+  await shop.emit(ref, 2 * STEP);
+  // Some come due again only while the rest is being given up, between those that are added.
+  await shop.database.query(
+    `update ${SCHEMA}.queue set due_at = $1 where id in (select id from ${SCHEMA}.queue order by id desc limit 100)`,
+    [new Date(Date.now() + 500)],
+  );
+  await switchOff(ref);
+  await holdUpEmptying(ref);
+  await switchOn(ref);
+  const lost = await oneAbandoned(ref);
+  shiftMs = 1_000;
+  await retry(lost);
+  const since = [lost.eventId, ...(await shop.emit(ref, 3))];
+  await start();
+  await until('it got them', () => receiver.to('/beside').length >= since.length);
+  expect(await countIn('queue', ref)).toBeGreaterThanOrEqual(STEP);
+  await goOn();
+  await until('nothing waits', async () => (await countIn('queue', ref)) === 0);
+  expect(
+    receiver
+      .to('/beside')
+      .map(({ id }) => id)
+      .toSorted(),
+  ).toEqual(since.toSorted());
 });
 
 it('an endpoint that is gone is switched off by one result, with a queue of any length', async () => {

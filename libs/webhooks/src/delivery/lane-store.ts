@@ -29,6 +29,8 @@ interface LaneDueRow {
   due_at: Date;
 }
 
+/** With one read of a lane. */
+const GIVEN_UP_PASSED_MAX = 1_000;
 const LANES_PER_PAGE = 1_000;
 const LANE_PAGES_MAX = 100;
 /** Rows are stamped to the microsecond and asked for by the millisecond. */
@@ -51,21 +53,33 @@ export function createLaneStore(database: Database, schema: string) {
   /*
    * Each lane gives up to its own number of rows, so a lane with a long queue takes no place from another; one query
    * over all rows ordered by time would be filled by that lane alone. The join with `lanes` gives nothing to a process
-   * that was taken for dead and does not know it yet. What is being emptied gives nothing: those rows are given up.
+   * that was taken for dead and does not know it yet.
+   *
+   * Where an endpoint is being emptied, what is of before is given up and not read. A row is never due before it was added, so
+   * what was added since is found behind that time, and all that was due before it is not looked at. What came due since is
+   * passed, a bounded number with each read, and goes to the log in the same order: where more stands before what was added since,
+   * that is read when they have gone. An index in the order of adding would find it at once, and cost every delivery.
    */
   const fetchDue = `select due.tenant_id as "tenantId", due.endpoint_id as "endpointId", due.id, due.event_id as "eventId",
   due.tries, due.step, due.early, due.traceparent, due.due_at::text as at
 from unnest($1::text[], $2::text[], $3::int[], $4::timestamptz[], $5::text[])
   as wish (tenant_id, endpoint_id, rows_max, after_at, after_id)
 join ${schema}.lanes using (tenant_id, endpoint_id)
+left join ${schema}.emptying using (tenant_id, endpoint_id)
 cross join lateral (
-  select * from ${queue} q
-  where q.tenant_id = wish.tenant_id and q.endpoint_id = wish.endpoint_id and q.due_at <= $6
-    and (q.due_at, q.id) > (wish.after_at, wish.after_id)
-  order by q.due_at, q.id limit wish.rows_max
+  select * from (
+    select q.tenant_id, q.endpoint_id, q.id, q.event_id, q.tries, q.step, q.early, q.traceparent, q.due_at,
+      coalesce(q.added_at, q.created_at) as added_at
+    from ${queue} q
+    where q.tenant_id = wish.tenant_id and q.endpoint_id = wish.endpoint_id and q.due_at <= $6
+      and (q.due_at, q.id) > (greatest(wish.after_at, emptying.added_until), wish.after_id)
+    order by q.due_at, q.id
+    limit wish.rows_max + case when emptying.added_until is null then 0 else ${GIVEN_UP_PASSED_MAX} end
+  ) as met
+  where emptying.added_until is null or met.added_at > emptying.added_until
+  order by met.due_at, met.id limit wish.rows_max
 ) as due
 where lanes.owner = $7
-  and not exists (select from ${schema}.emptying e where e.tenant_id = wish.tenant_id and e.endpoint_id = wish.endpoint_id)
 order by due.due_at, due.id`;
 
   /* Steps from lane to lane through the index, so the cost grows with the lanes and not with the rows that wait. */

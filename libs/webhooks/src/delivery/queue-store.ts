@@ -110,29 +110,34 @@ select pg_notify('${channel}', message)::text from unnest($7::text[]) as message
       await tx.query(notifyAll, [messages]);
     },
 
-    /** A row that waits keeps its place in the schedule. */
+    /**
+     * A row that waits keeps its place in the schedule. It counts as added now, so that what is being given up of before goes without
+     * it, also where whoever switched the endpoint off has a clock that is ahead of ours.
+     */
     async hurry(tx: Queryable, tenantId: string, id: string, at: Date): Promise<Delivery | undefined> {
       const { rows } = await tx.query<DeliveryRow>(
-        `update ${schema}.queue set due_at = $3 where tenant_id = $1 and id = $2 returning ${QUEUE_COLUMNS}`,
+        `update ${schema}.queue q set due_at = again.at, added_at = again.at
+from (select greatest($3::timestamptz, (select e.added_until + interval '1 microsecond' from ${schema}.emptying e
+  where e.tenant_id = $1 and e.endpoint_id = (select endpoint_id from ${schema}.queue where tenant_id = $1 and id = $2))) as at) as again
+where q.tenant_id = $1 and q.id = $2 returning ${QUEUE_COLUMNS}`,
         [tenantId, id, at],
       );
       return rows[0] && fromRow(rows[0]);
     },
 
-    /** A finished row starts over; of two that ask for the same row at once, one finds it gone. */
-    async revive(tx: Queryable, tenantId: string, id: string, at: Date): Promise<Delivery | undefined> {
-      const { rows } = await tx.query<DeliveryRow>(
+    /** Puts a finished row back; of two that ask for the same row at once, one finds it gone. */
+    async revive(tx: Queryable, tenantId: string, id: string, at: Date): Promise<boolean> {
+      const { rowCount } = await tx.query(
         `with taken as (
   delete from ${schema}.deliveries
   where tenant_id = $1 and id = $2 and (expires_at is null or expires_at > $3)
   returning tenant_id, id, endpoint_id, event_id, event_type, attempts, url, created_at, tries
 )
 insert into ${schema}.queue (tenant_id, id, endpoint_id, event_id, event_type, attempts, url, created_at, tries, due_at)
-select taken.*, $3 from taken
-returning ${QUEUE_COLUMNS}`,
+select taken.*, $3 from taken`,
         [tenantId, id, at],
       );
-      return rows[0] && fromRow(rows[0]);
+      return rowCount > 0;
     },
 
     async notify(tx: Queryable, message: string): Promise<void> {

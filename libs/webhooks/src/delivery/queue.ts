@@ -44,7 +44,7 @@ export interface DeliveryQueue {
   countUndelivered(db: Queryable, filter: UndeliveredFilter): Promise<number>;
   /**
    * For an endpoint that is deleted or switched off by its owner. Gives the number of rows that went at once; dispatchers take the
-   * rest, and read nothing for the endpoint until then.
+   * rest, and send none of it.
    */
   abandonEndpoint(tx: Queryable, ref: EndpointRef): Promise<number>;
   /** For an endpoint that is switched on again: its days of failure start anew. */
@@ -72,8 +72,9 @@ export function createDeliveryQueue(options: DeliveryQueueOptions): DeliveryQueu
 
     async retry(tx, { tenantId, id }) {
       const at = now();
+      const hurry = () => store.hurry(tx, tenantId, id, at);
       const delivery =
-        (await store.hurry(tx, tenantId, id, at)) ?? (await store.revive(tx, tenantId, id, at));
+        (await hurry()) ?? ((await store.revive(tx, tenantId, id, at)) ? await hurry() : undefined);
       // Rare, and nobody has the event at hand to offer it: always announced.
       if (delivery !== undefined) for (const message of announce([delivery])) await store.notify(tx, message);
       return delivery;
