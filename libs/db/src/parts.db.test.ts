@@ -61,6 +61,21 @@ test('what is kept for longer moves to the part for everything else', async () =
   expect(await places()).toEqual(['letters_default 1']);
 });
 
+test('who may not go on drops no further part', async () => {
+  for (const days of [0, 10]) await renewParts(database, table, inDays(days));
+  const parts = () => database.query("select from pg_inherits where inhparent = 'letters'::regclass");
+  const before = await parts();
+  let asked = 0;
+  const mayGoOn = () => {
+    asked += 1;
+    return asked <= 4;
+  };
+  // Three parts are to come, and two are past their time.
+  expect(await renewParts(database, table, inDays(50), { mayGoOn })).toBe(1);
+  expect((await parts()).rowCount).toBe(before.rowCount + 3 - 1);
+  expect(await renewParts(database, table, inDays(50), { mayGoOn: () => false })).toBe(0);
+});
+
 test('a part of which very much is kept for longer stays, is cleared of the rest, and goes when little is left', async () => {
   await renewParts(database, table, TODAY);
   await write(1);

@@ -32,6 +32,11 @@ export interface OutlivingRows {
   readonly clearOthers: (part: string) => Promise<unknown>;
 }
 
+export interface RenewOptions {
+  /** Asked before each part, so that who stops is not kept waiting by those that are left. */
+  readonly mayGoOn?: () => boolean;
+}
+
 const DAY_MS = 86_400_000;
 /** Parts that are there before anything belongs in them, so that a job which stands still for a while delays nobody. */
 const PARTS_AHEAD = 2;
@@ -46,16 +51,21 @@ const TAKEN = new Set(['42P17', '23514', '42P07']);
 const LOCK_NOT_AVAILABLE = '55P03';
 
 /** Makes what is to come and drops what is past its time; answers how many parts were dropped. */
-export async function renewParts(database: Database, table: DividedTable, now: Date): Promise<number> {
+export async function renewParts(
+  database: Database,
+  table: DividedTable,
+  now: Date,
+  { mayGoOn = () => true }: RenewOptions = {},
+): Promise<number> {
   const parts = await listParts(database, table);
-  for (let ahead = 0; ahead <= PARTS_AHEAD; ahead += 1) {
+  for (let ahead = 0; ahead <= PARTS_AHEAD && mayGoOn(); ahead += 1) {
     const time = new Date(now.getTime() + ahead * table.daysPerPart * DAY_MS);
     if (!parts.some((part) => hasSomeOf(part, spanOf(table, time)))) await makePart(database, table, time);
   }
   const keptSinceMs = now.getTime() - table.keptDays * DAY_MS;
   let dropped = 0;
   for (const { name, until } of parts)
-    if (until !== undefined && until.getTime() <= keptSinceMs)
+    if (until !== undefined && until.getTime() <= keptSinceMs && mayGoOn())
       dropped += (await dropPart(database, table, name)) ? 1 : 0;
   return dropped;
 }

@@ -47,6 +47,8 @@ export interface DeliveryDispatcherOptions extends DeliveryLoaders {
   readonly slowMs?: number;
   /** How often rows are looked for that no announcement told of: late retries, and lanes of processes that died. */
   readonly pollMs?: number;
+  /** How often rows and parts of the log are removed whose time has run out. */
+  readonly sweepMs?: number;
   /** How long a process may be silent before its lanes go to others; one that is killed loses them at once. */
   readonly silenceMs?: number;
   /** An endpoint without work is given back after this long. */
@@ -202,8 +204,17 @@ export function createDeliveryDispatcher(options: DeliveryDispatcherOptions): De
     looked = Promise.all([looked, poll().catch(onError)]);
   };
   let isStopping = false;
-  const empty = () => abandoning.emptyEndpoints(database, { mayGoOn: () => !isStopping, onError });
-  const sweep = () => results.expire(now(), options.keepDeliveredMs);
+  const mayGoOn = () => !isStopping;
+  const empty = () => abandoning.emptyEndpoints(database, { mayGoOn, onError });
+  const sweep = () => results.expire(now(), options.keepDeliveredMs, mayGoOn);
+
+  /** What is under way ends and is written down before the lanes go to others. */
+  async function handBack(): Promise<void> {
+    await loop.stop(options.drainMs ?? options.timeoutMs);
+    await recorder.finish(UNWRITTEN_WAIT_MS);
+    await announcer.idle();
+    await identity.stop();
+  }
 
   return {
     async start() {
@@ -225,19 +236,15 @@ export function createDeliveryDispatcher(options: DeliveryDispatcherOptions): De
       }
       stops.push(repeat(poll, pollMs, onError));
       stops.push(repeat(empty, pollMs, onError));
-      stops.push(repeat(sweep, SWEEP_MS, onError));
+      stops.push(repeat(sweep, options.sweepMs ?? SWEEP_MS, onError));
     },
 
     async stop() {
       isStopping = true;
-      await subscription?.stop();
+      // Beside each other: a statement of a sweep may last as long as a request that is under way.
+      await Promise.all([handBack(), subscription?.stop(), ...stops.map((stop) => stop())]);
       // A look that a message asked for needs the database, which is closed next.
       await looked;
-      await Promise.all(stops.map((stop) => stop()));
-      await loop.stop(options.drainMs ?? options.timeoutMs);
-      await recorder.finish(UNWRITTEN_WAIT_MS);
-      await announcer.idle();
-      await identity.stop();
     },
 
     offer: (deliveries) => loop.offer(deliveries),
