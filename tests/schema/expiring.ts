@@ -4,7 +4,10 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** Tables whose old rows go by dropping parts (`renewParts`). */
+/**
+ * Tables whose old rows go by dropping parts (`renewParts`). From a part of the deliveries of which very much is kept for longer, what was
+ * delivered goes in steps until the part can go.
+ */
 export const DIVIDED = [
   'payments.events',
   'payments.request_logs',
@@ -65,7 +68,8 @@ const NAMED: Readonly<Record<string, string>> = {
   '${processes}': 'libs/http rate limits',
   '${buckets}': 'libs/http rate limits',
   '${schema}.dispatchers': 'libs/webhooks dispatchers',
-  '${schema}.${table}': 'deliveries',
+  '${schema}.deliveries': 'deliveries',
+  '${part}': 'deliveries',
   '${table}': 'oauth interactions and connects',
 };
 

@@ -3,7 +3,8 @@ import type { Database, Queryable } from './database.ts';
 
 /*
  * A table whose rows expire is divided by time into parts, and a part goes as a whole: dropping it costs the same however many
- * rows it has, and leaves nothing behind for vacuum. What no part is there for goes to the default part.
+ * rows it has, and leaves nothing behind for vacuum. What no part is there for goes to the default part, and so do the few rows of a
+ * part that are kept for longer; where they are not few, the part stays until they are.
  */
 
 /** How the column that a table is divided by tells the time. */
@@ -24,7 +25,7 @@ export interface DividedTable {
   readonly outliving?: OutlivingRows;
 }
 
-/** They move to the default part, and are removed there one by one. */
+/** Up to 10,000 move to the default part, and are removed there one by one; where there are more, their part stays. */
 export interface OutlivingRows {
   /** The condition that they meet. */
   readonly rows: string;

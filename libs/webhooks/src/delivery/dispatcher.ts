@@ -6,6 +6,7 @@ import { readAnnouncement } from './announcement.ts';
 import { Announcer } from './announcer.ts';
 import type { DeliveryResult } from './delivery.ts';
 import { DispatchLoop, type OfferedDelivery } from './dispatch-loop.ts';
+import { createExpiryStore } from './expiry-store.ts';
 import { Identity } from './identity.ts';
 import { createLaneStore } from './lane-store.ts';
 import type { DeliveryLoaders } from './loading.ts';
@@ -144,6 +145,7 @@ export function createDeliveryDispatcher(options: DeliveryDispatcherOptions): De
   const lanes = createLaneStore(database, schema);
   const owners = createOwnerStore(database, schema);
   const results = createResultStore(database, schema);
+  const expiry = createExpiryStore(database, schema);
   const queue = createQueueStore(schema);
   const abandoning = createAbandoning({ schema, now, ...options.rules });
   const pollMs = options.pollMs ?? POLL_MS;
@@ -206,7 +208,7 @@ export function createDeliveryDispatcher(options: DeliveryDispatcherOptions): De
   let isStopping = false;
   const mayGoOn = () => !isStopping;
   const empty = () => abandoning.emptyEndpoints(database, { mayGoOn, onError });
-  const sweep = () => results.expire(now(), options.keepDeliveredMs, mayGoOn);
+  const sweep = () => expiry.expire(now(), { keepDeliveredMs: options.keepDeliveredMs, mayGoOn });
 
   /** What is under way ends and is written down before the lanes go to others. */
   async function handBack(): Promise<void> {

@@ -1,9 +1,7 @@
 import {
   type Database,
   groupByTenant,
-  idBorders,
   type Queryable,
-  renewParts,
   textArray,
   timestamptzArray,
   withinTransaction,
@@ -11,14 +9,8 @@ import {
 import { type DeliveryResult, type EndpointRef, laneKey } from './delivery.ts';
 import { endpointColumns } from './lane-store.ts';
 
-// SQL of the results: from the queue to the log, retries, failures, expiry.
+// SQL of the results: from the queue to the log, retries, failures.
 
-const DAY_MS = 86_400_000;
-const DAYS_PER_PART = 10;
-/** What was tried again and again is delivered days after it was made, by which it has its part. */
-const DELIVERED_LATE_DAYS = 5;
-const EXPIRED_PER_STATEMENT = 1_000;
-const EXPIRE_STATEMENTS_MAX = 100;
 /** Manual retries may go on for ever; the log of one delivery may not. */
 const ATTEMPTS_KEPT_MAX = 50;
 
@@ -178,55 +170,5 @@ where q.tenant_id = given.tenant_id and q.id = given.id and q.due_at < $3`,
         () => false,
       );
     },
-
-    /**
-     * Deletes what has run out, which is little, row by row. What was delivered goes by whole parts of the table, when they
-     * are past their time. Gives how many rows and parts that were.
-     */
-    async expire(
-      at: Date,
-      keepDeliveredMs: number | undefined,
-      mayGoOn: () => boolean = () => true,
-    ): Promise<number> {
-      const dead = await deleteInSteps('deliveries', 'expires_at <= $1', at, mayGoOn);
-      const divided = { name: `${schema}.deliveries`, borders: idBorders('dlv'), daysPerPart: DAYS_PER_PART };
-      if (keepDeliveredMs === undefined) {
-        const forEver = { ...divided, keptDays: Number.POSITIVE_INFINITY };
-        return dead + (await renewParts(database, forEver, at, { mayGoOn }));
-      }
-      const before = new Date(at.getTime() - keepDeliveredMs);
-      const keptDays = keepDeliveredMs / DAY_MS + DELIVERED_LATE_DAYS;
-      // What somebody tried again after weeks arrived long after the others of its part.
-      const rows = `status <> 'delivered' or finished_at >= '${before.toISOString()}'`;
-      let old = 0;
-      const clearOld = async (part: string) => {
-        old += await deleteInSteps(part, "status = 'delivered' and finished_at < $1", before, mayGoOn);
-      };
-      const clearOthers = (part: string) => clearOld(part.slice(schema.length + 1));
-      const outliving = { rows, clearOthers };
-      const parts = await renewParts(database, { ...divided, keptDays, outliving }, at, { mayGoOn });
-      await clearOld('deliveries_default');
-      return dead + parts + old;
-    },
   };
-
-  async function deleteInSteps(
-    table: string,
-    condition: string,
-    before: Date,
-    mayGoOn: () => boolean,
-  ): Promise<number> {
-    let total = 0;
-    for (let turn = 0; turn < EXPIRE_STATEMENTS_MAX && mayGoOn(); turn += 1) {
-      const { rowCount } = await database.query(
-        `delete from ${schema}.${table} where (tenant_id, id) in (
-  select tenant_id, id from ${schema}.${table} where ${condition} limit ${EXPIRED_PER_STATEMENT}
-    ${database.isSpread ? '' : 'for update skip locked'})`,
-        [before],
-      );
-      total += rowCount;
-      if (rowCount < EXPIRED_PER_STATEMENT) break;
-    }
-    return total;
-  }
 }
