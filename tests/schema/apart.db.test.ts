@@ -1,12 +1,16 @@
 // No transaction writes rows that could commit apart where tables are spread: both services run in the forms for that.
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { PAYMENTS_TABLES } from '../../services/payments/src/spreading/tables.ts';
+import { testPlatform } from '../../services/toolhub/src/mcp/test/platform.ts';
+import { callTool } from '../../services/toolhub/src/mcp/test/rig.ts';
 import { TOOLHUB_TABLES } from '../../services/toolhub/src/spreading/tables.ts';
-import { PASSWORD, signUp } from '../../services/toolhub/test/accounts.ts';
+import { makeToken, PASSWORD, signUp } from '../../services/toolhub/test/accounts.ts';
+import { ADMIN_TOKEN as TOOLHUB_ADMIN_TOKEN } from '../../services/toolhub/test/instance.ts';
 import { ADMIN_TOKEN, type Harness, startHarness } from '../contract/payments/harness.ts';
 import { type Receiver, startReceiver } from '../contract/payments/receiver.ts';
 import { type AccountRig, createAccountRig } from '../contract/toolhub/account-rig.ts';
-import { asIfSpread, findMixed, noteWritten } from './written.ts';
+import { apiOf } from '../contract/toolhub/customer.ts';
+import { asIfSpread, dropTriggersOfOneServer, findMixed, noteWritten } from './written.ts';
 
 let harness: Harness;
 let receiver: Receiver;
@@ -18,8 +22,10 @@ beforeAll(async () => {
     env: { PAYMENTS_SANDBOX_RTP_MS: '1', PAYMENTS_SANDBOX_ACH_MS: '1' },
     overhear: asIfSpread,
   });
+  await dropTriggersOfOneServer(harness.database, PAYMENTS_TABLES);
   await noteWritten(harness.database, PAYMENTS_TABLES);
-  rig = await createAccountRig();
+  rig = await createAccountRig({ overhear: asIfSpread, connectors: [testPlatform('alpha').connector] });
+  await dropTriggersOfOneServer(rig.database, TOOLHUB_TABLES);
   await noteWritten(rig.database, TOOLHUB_TABLES);
 });
 afterAll(async () => {
@@ -40,6 +46,13 @@ const pay = (rail: string, destination: string, key = `${rail} ${destination}`) 
     },
   });
 const mixed = () => findMixed(harness.database, PAYMENTS_TABLES);
+const mixedOfToolhub = () => findMixed(rig.database, TOOLHUB_TABLES);
+const newCaller = async () => {
+  const ada = await signUp(rig.url);
+  const scopes = ['account:read', 'account:write', 'tools:read', 'tools:write'];
+  const { token } = await makeToken(rig.url, ada, { scopes });
+  return { token, api: apiOf(rig.url, token) };
+};
 
 test.each(['settle', 'reject'])('an outcome that is ordered: %s', async (outcome) => {
   const { body } = await pay('rtp', 'pm_test_rtp_timeout', outcome);
@@ -95,5 +108,33 @@ test('a password is changed while a second factor is waited for', async () => {
   );
   expect(changed.status).toBe(204);
   expect((await rig.database.query('select from passkey_challenges')).rows).toEqual([]);
-  expect(await findMixed(rig.database, TOOLHUB_TABLES)).toEqual([]);
+  expect(await mixedOfToolhub()).toEqual([]);
+});
+
+test('a tool is called, and the call is counted', async () => {
+  const { token, api } = await newCaller();
+  expect((await api('PUT', '/api/credentials/alpha?verify=false', {})).status).toBe(200);
+  const { body } = await callTool(rig.url, token, 'alpha_get_note', { number: 1 });
+  expect(body.result).toMatchObject({ structuredContent: { number: 1 } });
+  expect((await api('GET', '/api/plan')).body.used).toBe(1);
+  expect(await mixedOfToolhub()).toEqual([]);
+});
+
+test('a plan is made and changed, and taken', async () => {
+  const edit = (price_cents: number) =>
+    apiOf(rig.url, TOOLHUB_ADMIN_TOKEN)('PUT', '/api/admin/plans/small', {
+      ...{ name: 'Small', price_cents, included_calls: 10, overage_cents_per_1000: 0, hard_stop: true },
+    });
+  for (const price of [100, 200]) expect((await edit(price)).status).toBe(200);
+  const terms = 'select price_cents from toolhub.plan_terms where plan = $1 order by effective_at';
+  expect((await rig.database.query(terms, ['small'])).rows).toEqual([
+    { price_cents: 100 },
+    { price_cents: 200 },
+  ]);
+  const { api } = await newCaller();
+  expect(await api('PUT', '/api/plan', { plan: 'small' })).toMatchObject({
+    status: 200,
+    body: { limit: 10 },
+  });
+  expect(await mixedOfToolhub()).toEqual([]);
 });

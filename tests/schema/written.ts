@@ -1,5 +1,11 @@
 import type { Database, PlacedTables, Queryable, Transaction } from '@libs/db';
 
+/** What a statement does by itself where its tables are spread, and a trigger on one server. */
+export async function dropTriggersOfOneServer(db: Queryable, tables: PlacedTables): Promise<void> {
+  for (const [name, { triggersDropped = [] }] of Object.entries(tables))
+    for (const trigger of triggersDropped) await db.query(`drop trigger ${trigger} on ${name}`);
+}
+
 /** From here on each transaction is noted with every table that it writes: a row that is changed later hides who wrote it first. */
 export async function noteWritten(db: Queryable, tables: PlacedTables): Promise<void> {
   await db.query(`

@@ -67,6 +67,8 @@ export interface InstanceOptions {
   jobs?: boolean;
   /** That of one that was stopped: it comes back at the same address. */
   port?: number;
+  /** Between the service and its database, to hear what it asks. */
+  overhear?: (database: Database) => Database;
 }
 
 /** Some tests stop it while a receiver of theirs still hangs. */
@@ -79,8 +81,8 @@ export async function startInstance(databaseUrl: string, options: InstanceOption
   if (options.publicUrl !== undefined) env.TOOLHUB_PUBLIC_URL = options.publicUrl;
   const connectors = options.connectors ?? createConnectors();
   const config = await loadConfig(env, connectors);
-  const database: Database = await openDatabase({ ...connectionTo(databaseUrl), schema: SCHEMA });
-  const { now, fetchDocument, webhooks } = options;
+  const { now, fetchDocument, webhooks, overhear = (opened: Database) => opened } = options;
+  const database = overhear(await openDatabase({ ...connectionTo(databaseUrl), schema: SCHEMA }));
   const toolhub = await createToolhub({
     config,
     database,

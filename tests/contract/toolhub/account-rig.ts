@@ -5,7 +5,11 @@ import type { Transaction } from '@libs/db';
 import { simpleParser } from 'mailparser';
 import { expect } from 'vitest';
 import { type Account, type Answer, call } from '../../../services/toolhub/test/accounts.ts';
-import { createToolhubDatabase, startInstance } from '../../../services/toolhub/test/instance.ts';
+import {
+  createToolhubDatabase,
+  type InstanceOptions,
+  startInstance,
+} from '../../../services/toolhub/test/instance.ts';
 
 export type AccountRig = Awaited<ReturnType<typeof createAccountRig>>;
 
@@ -17,10 +21,10 @@ interface ReadMail {
 }
 
 /** The service with the mails that really leave. */
-export async function createAccountRig() {
+export async function createAccountRig(options: Pick<InstanceOptions, 'connectors' | 'overhear'> = {}) {
   const db = await createToolhubDatabase();
   const folder = await mkdtemp(join(tmpdir(), 'toolhub-mails-'));
-  const service = await startInstance(db.url, { env: { DATA_DIR: folder }, jobs: true });
+  const service = await startInstance(db.url, { ...options, env: { DATA_DIR: folder }, jobs: true });
   const { url } = service;
 
   async function mailsTo(address: string): Promise<ReadMail[]> {
