@@ -30,10 +30,11 @@ afterEach(async () => {
   expect(shop.errors.splice(0)).toEqual([]);
 });
 
-async function start(options?: Partial<DeliveryDispatcherOptions>): Promise<void> {
+async function start(options?: Partial<DeliveryDispatcherOptions>): Promise<DeliveryDispatcher> {
   const dispatcher = shop.dispatcher({ pollMs: 50, ...options });
   await dispatcher.start();
   running.push(dispatcher);
+  return dispatcher;
 }
 
 async function countIn(table: 'queue' | 'emptying' | 'deliveries', of: EndpointRef): Promise<number> {
@@ -188,6 +189,34 @@ it('what was added since waits for none of what is given up', async () => {
       .map(({ id }) => id)
       .toSorted(),
   ).toEqual(since.toSorted());
+});
+
+it('what a dispatcher has read ahead is not sent either, but what is under way', async () => {
+  const ref = await shop.addEndpoint(`${receiver.url}/ahead`);
+  const held: (() => void)[] = [];
+  // Quick at first, so that much is read ahead for it, and then it holds what it gets.
+  receiver.on('/ahead', (_request, response, nth) => {
+    if (nth <= 20) response.end();
+    else held.push(() => response.end());
+  });
+  const dispatcher = await start({ pollMs: 60_000, timeoutMs: 60_000, slowMs: 30_000 });
+  const events = await shop.emit(ref, 200);
+  await until('much is read ahead', () => held.length >= 16 && dispatcher.stats().buffered >= 50);
+  const underWay = dispatcher.stats().inFlight;
+  expect(await switchOff(ref)).toBeGreaterThan(100);
+  await switchOn(ref);
+  const [since] = await shop.emit(ref, 1);
+  await until('what was read ahead is forgotten', () => dispatcher.stats().buffered <= 1);
+  expect(receiver.to('/ahead')).toHaveLength(20 + underWay);
+  for (const answer of held) answer();
+  receiver.on('/ahead', (_request, response) => response.end());
+  await until('what was added since has come', () => receiver.to('/ahead').some(({ id }) => id === since));
+  await until('nothing is left to do', () => {
+    const { inFlight, buffered, unrecorded } = dispatcher.stats();
+    return inFlight + buffered + unrecorded === 0;
+  });
+  expect(receiver.to('/ahead')).toHaveLength(20 + underWay + 1);
+  expect(events.length).toBeGreaterThan(receiver.to('/ahead').length);
 });
 
 it('an endpoint that is gone is switched off by one result, with a queue of any length', async () => {

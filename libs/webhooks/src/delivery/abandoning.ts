@@ -1,5 +1,6 @@
 import type { Database, Queryable } from '@libs/db';
 import { type Abandonment, createAbandonStore, type Emptying } from './abandon-store.ts';
+import { announceOff } from './announcement.ts';
 import type { DeliveryStatus, EndpointRef } from './delivery.ts';
 import { createQueueStore } from './queue-store.ts';
 
@@ -52,6 +53,7 @@ export function createAbandoning(options: AbandoningOptions) {
       const { moved, isFull } = await store.moveSome(tx, ref, abandonmentAt(at));
       if (isFull) await store.note(tx, { ...ref, addedUntil: at });
       await queue.forgetFailures(tx, ref);
+      await queue.notify(tx, announceOff(ref));
       return moved;
     },
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { announce, LOOK_EVERYWHERE, readAnnouncement } from './announcement.ts';
+import { announce, announceOff, LOOK_EVERYWHERE, readAnnouncement } from './announcement.ts';
 
 const ref = fc.record({
   tenantId: fc.string({ unit: 'grapheme', maxLength: 60 }),
@@ -29,6 +29,12 @@ describe('announce', () => {
 });
 
 describe('readAnnouncement', () => {
+  it('tells an endpoint that was switched off from one with new rows', () => {
+    const one = { tenantId: 't', endpointId: 'e' };
+    expect(readAnnouncement(announceOff(one))).toEqual([{ ...one, isOff: true }]);
+    expect(readAnnouncement(announce([one])[0] ?? '')).toEqual([one]);
+  });
+
   it('takes what it cannot read as a reason to look everywhere', () => {
     for (const message of [LOOK_EVERYWHERE, '', 'x', '{}', '1', '[1]', '[["a"]]', '[[1,2]]']) {
       expect(readAnnouncement(message)).toBeUndefined();

@@ -7,6 +7,18 @@ const ENDPOINTS_ANNOUNCED_MAX = 200;
 /** Said when there are too many endpoints to name: listeners look for themselves. */
 export const LOOK_EVERYWHERE = '*';
 
+/** An endpoint with new rows, or one that was switched off. */
+export interface Announced extends EndpointRef {
+  readonly isOff?: boolean;
+}
+
+const OFF = 'off';
+
+/** Versions before it take this for new rows, and find none. */
+export function announceOff({ tenantId, endpointId }: EndpointRef): string {
+  return JSON.stringify([[tenantId, endpointId, OFF]]);
+}
+
 /** The endpoints of a batch, in as few messages as hold them. */
 export function announce(refs: readonly EndpointRef[]): string[] {
   const unique = new Map(refs.map((ref) => [laneKey(ref), [ref.tenantId, ref.endpointId]]));
@@ -31,15 +43,15 @@ export function announce(refs: readonly EndpointRef[]): string[] {
 }
 
 /** Undefined means: look everywhere. Text that is not ours means that too, since looking is always safe. */
-export function readAnnouncement(message: string): EndpointRef[] | undefined {
+export function readAnnouncement(message: string): Announced[] | undefined {
   if (message === LOOK_EVERYWHERE) return undefined;
   try {
     const pairs: unknown = JSON.parse(message);
     if (!Array.isArray(pairs)) return undefined;
-    const refs: EndpointRef[] = [];
-    for (const [tenantId, endpointId] of pairs as unknown[][]) {
+    const refs: Announced[] = [];
+    for (const [tenantId, endpointId, word] of pairs as unknown[][]) {
       if (typeof tenantId !== 'string' || typeof endpointId !== 'string') return undefined;
-      refs.push({ tenantId, endpointId });
+      refs.push({ tenantId, endpointId, ...(word === OFF ? { isOff: true } : {}) });
     }
     return refs;
   } catch {

@@ -1,4 +1,5 @@
 import type { Poster } from '@libs/egress';
+import type { Announced } from './announcement.ts';
 import type { Announcer } from './announcer.ts';
 import {
   type DeliveryResult,
@@ -81,6 +82,8 @@ export class DispatchLoop {
   #idleCheckAtMs = 0;
   #pumping: Promise<void> | undefined;
   #settledWhileReading: DeliveryResult[] | undefined;
+  /** For each batch that is being prepared: the lanes whose endpoint was switched off meanwhile. */
+  readonly #offWhilePreparing = new Set<Set<string>>();
 
   constructor(options: DispatchLoopOptions) {
     this.#options = options;
@@ -109,8 +112,15 @@ export class DispatchLoop {
     await this.#sending.close(drainMs);
   }
 
-  wake(refs: readonly EndpointRef[]): void {
-    for (const ref of refs) this.#lanes.wake(ref);
+  /** Rows were added, or an endpoint was switched off, which may be on again by now. */
+  hear(announced: readonly Announced[]): void {
+    for (const { isOff, ...ref } of announced) {
+      if (isOff) {
+        this.#lanes.forgetAhead(ref);
+        for (const off of this.#offWhilePreparing) off.add(laneKey(ref));
+      }
+      this.#lanes.wake(ref);
+    }
     this.pump();
   }
 
@@ -291,14 +301,22 @@ export class DispatchLoop {
     bodiesAtHand?: ReadonlyMap<string, string>,
   ): Promise<void> {
     const { recorder, rules, now } = this.#options;
+    const off = new Set<string>();
+    this.#offWhilePreparing.add(off);
     try {
       const { ready, orphaned } = await loadDeliveries(rows, this.#options, bodiesAtHand);
       if (owner !== this.#options.owner()) return this.#letGo(rows);
-      for (const item of ready) this.#lanes.add(this.#lanes.lane(item.row), item);
+      for (const item of ready) {
+        const lane = this.#lanes.lane(item.row);
+        if (off.has(lane.key)) lane.busy.delete(item.row.id);
+        else this.#lanes.add(lane, item);
+      }
       for (const row of orphaned) recorder.add(toAbandoned(row, rules, now()));
     } catch (error) {
       await this.#putOff(rows);
       throw error;
+    } finally {
+      this.#offWhilePreparing.delete(off);
     }
     this.#sending.sendReady();
   }

@@ -224,9 +224,9 @@ export function createDeliveryDispatcher(options: DeliveryDispatcherOptions): De
       subscription = await database.listen(
         deliveryChannel(schema),
         (message) => {
-          const refs = readAnnouncement(message);
-          if (refs === undefined) look();
-          else loop.wake(refs);
+          const announced = readAnnouncement(message);
+          if (announced === undefined) look();
+          else loop.hear(announced);
         },
         { onReconnect: look },
       );

@@ -321,6 +321,12 @@ export class Lanes<Item> {
     return idle;
   }
 
+  /** Its endpoint was switched off: what was read ahead for it is given up in the queue, and not sent. */
+  forgetAhead(ref: EndpointRef): void {
+    const lane = this.#lanes.get(laneKey(ref));
+    if (lane !== undefined) this.#forgetBuffer(lane);
+  }
+
   #forgetBuffer(lane: Lane<Item>): void {
     this.#buffered -= lane.buffer.length;
     for (const item of lane.buffer.splice(0)) lane.busy.delete(this.#idOf(item));

@@ -44,7 +44,7 @@ export interface DeliveryQueue {
   countUndelivered(db: Queryable, filter: UndeliveredFilter): Promise<number>;
   /**
    * For an endpoint that is deleted or switched off by its owner. Gives the number of rows that went at once; dispatchers take the
-   * rest, and send none of it.
+   * rest, and send none of it but what is under way.
    */
   abandonEndpoint(tx: Queryable, ref: EndpointRef): Promise<number>;
   /** For an endpoint that is switched on again: its days of failure start anew. */
