@@ -82,8 +82,9 @@ export const featureOf = (path: string) => /^services\/([^/]+\/src\/(?!parts\/)[
 export const isRoutes = (path: string) => /\/([\w-]+-)?routes\.ts$/.test(path);
 export const isStore = (path: string) => /\/([\w-]+-)?store\.ts$/.test(path);
 
+/** Over the whole text, since what is looked for may go over several lines; a fault is where it begins. */
 export function linesWith(file: SourceFile, pattern: RegExp, message: string): Fault[] {
-  return file.text
-    .split('\n')
-    .flatMap((text, index) => (pattern.test(text) ? [{ file: file.path, line: index + 1, message }] : []));
+  const found = file.text.matchAll(new RegExp(pattern.source, `${pattern.flags}g`));
+  const lines = new Set([...found].map(({ index }) => file.text.slice(0, index).split('\n').length));
+  return [...lines].map((line) => ({ file: file.path, line, message }));
 }

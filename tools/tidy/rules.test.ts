@@ -62,6 +62,11 @@ const cases: [name: string, planted: Planted, message: RegExp][] = [
   ['the driver outside libs/db', { [`${src}/a/store.ts`]: `import pg from 'pg';` }, /only libs\/db/],
   ['SQL outside a store', { [`${src}/a/service.ts`]: 'const q = `select id from t`;' }, /belongs in a store/],
   [
+    'SQL outside a store that begins on a line of its own',
+    { [`${src}/a/service.ts`]: 'const q = `\n  select id from t`;' },
+    /belongs in a store/,
+  ],
+  [
     "another feature's store",
     { [`${src}/a/service.ts`]: `import { find } from '../b/store.ts';` },
     /store is private/,
@@ -117,6 +122,44 @@ const cases: [name: string, planted: Planted, message: RegExp][] = [
   ],
   ['random ids of the platform', { [`${src}/a/a.ts`]: 'const id = crypto.randomUUID();' }, /are parameters/],
   [
+    'random bytes by an import over several lines',
+    { [`${src}/a/a.ts`]: `import {\n  createHash,\n  randomBytes,\n} from 'node:crypto';` },
+    /are parameters/,
+  ],
+  [
+    'random bytes of all that a module has',
+    { [`${src}/a/a.ts`]: `import * as c from 'node:crypto';\nconst bytes = c.randomBytes(4);` },
+    /are parameters/,
+  ],
+  [
+    'random bytes of what a module gives by default',
+    {
+      [`${src}/a/a.ts`]: `import own, { hash } from 'node:crypto';\nconst bytes = own\n  .randomFillSync(room);`,
+    },
+    /are parameters/,
+  ],
+  [
+    'random bytes of a module that is loaded later',
+    { [`${src}/a/a.ts`]: `const { randomInt } = await import('node:crypto');` },
+    /are parameters/,
+  ],
+  [
+    'random values',
+    { [`${src}/a/a.ts`]: `import { getRandomValues } from 'node:crypto';` },
+    /are parameters/,
+  ],
+  [
+    'random values of the platform',
+    { [`${src}/a/a.ts`]: 'const { getRandomValues } = globalThis.crypto;' },
+    /are parameters/,
+  ],
+  [
+    'what the platform has, by way of the module',
+    { [`${src}/a/a.ts`]: `import { webcrypto } from 'crypto';` },
+    /are parameters/,
+  ],
+  ['chance by its name', { [`${src}/a/a.ts`]: 'const random = Math.random;' }, /are parameters/],
+  [
     'a service built by another feature',
     { [`${src}/a/service.ts`]: 'const keys = createKeyService({ database });' },
     /a file of parts\/ builds them/,
@@ -129,6 +172,11 @@ const cases: [name: string, planted: Planted, message: RegExp][] = [
   [
     'a factory that takes them apart',
     { [`${src}/a/service.ts`]: 'export function createA({ now }: ADeps): A {' },
+    /called …Dependencies/,
+  ],
+  [
+    'a factory that takes options, over several lines',
+    { [`${src}/a/service.ts`]: 'export function createA(\n  options: AOptions,\n): A {' },
     /called …Dependencies/,
   ],
   [
@@ -212,6 +260,13 @@ describe('what is allowed passes', () => {
     ],
     ['a test of a whole feature', { [`${src}/a/a.ts`]: '', [`${src}/a/test/flow.test.ts`]: '' }],
     ['a hash', { [`${src}/a/a.ts`]: `import { createHash } from 'node:crypto';` }],
+    [
+      'a hash of all that a module has, beside random bytes that are passed in',
+      {
+        [`${src}/a/a.ts`]: `import * as c from 'node:crypto';\nconst made = c.hash('sha256', deps.randomBytes(4));`,
+      },
+    ],
+    ['a type of chance', { [`${src}/a/a.ts`]: `import type { randomBytes } from 'node:crypto';` }],
     ['a part that builds', { [`${src}/parts/keys.ts`]: 'const keys = createKeyService({ database });' }],
     ['options of a call', { [`${src}/a/a.ts`]: 'export function findA(options: FindOptions): A {' }],
     [

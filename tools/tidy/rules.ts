@@ -1,3 +1,4 @@
+import { timeOrChanceIn } from './chance.ts';
 import { findCircles } from './circles.ts';
 import {
   type Codebase,
@@ -55,11 +56,6 @@ const inServices = (path: string) => path.startsWith('services/') && path.includ
 const SQL =
   /[`'"]\s*(?:select\s+[\w*"(]|insert\s+into\s|update\s+\w+\s+set\s|delete\s+from\s|with\s+\w+\s+as\s*\()/i;
 const HTTP_PACKAGE = /^(fastify|@fastify\/.*|node:http)$/;
-const CLOCK = /\bDate\.now\(\)|\bnew Date\(\)/;
-/** Whoever imports them makes them; a parameter may have their name. */
-const CHANCE =
-  /\bMath\.random\(|\bcrypto\.(?:random|getRandom)\w+\(|\bimport \{[^}]*\brandom(?:UUID|Bytes|Int)\b.* from 'node:crypto'/;
-const TIME_OR_CHANCE = new RegExp(`${CLOCK.source}|${CHANCE.source}`);
 const EMPTY_NAME = /(^|\/)(utils?|helpers?|manager|common)(\.ts|\/)/;
 const LEFTOVER = new RegExp(
   `\\b(${['TO', 'FIX'].map((head, n) => head + (n ? 'ME' : 'DO')).join('|')})\\b|\\b(?:test|it|describe)\\.(?:only|skip|todo)\\b`,
@@ -208,7 +204,11 @@ export const rules: readonly Rule[] = [
     says: 'Time and randomness are passed in; only `main.ts`, `app.ts` and `parts/` make them.',
     check: forEachFile((file) =>
       featureOf(file.path) !== undefined && inServices(file.path) && !file.path.endsWith('/main.ts')
-        ? linesWith(file, TIME_OR_CHANCE, 'time, ids and randomness are parameters (now, newId, randomBytes)')
+        ? linesWith(
+            file,
+            timeOrChanceIn(file.text),
+            'time, ids and randomness are parameters (now, newId, randomBytes)',
+          )
         : [],
     ),
   },
