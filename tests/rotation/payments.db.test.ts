@@ -44,8 +44,8 @@ async function pay(key: string, body: Record<string, unknown>): Promise<string> 
 const columns = sealedColumns(under(NEW).secrets.sealer);
 
 test('after the rotation everything opens with the new key alone', async () => {
-  const addMethod = (call: Harness['call'], key: string) =>
-    call('POST', '/v1/payment_methods', { body: account('1234567'), headers: { 'idempotency-key': key } });
+  const addMethod = (call: Harness['call'], key: string, number = '1234567') =>
+    call('POST', '/v1/payment_methods', { body: account(number), headers: { 'idempotency-key': key } });
   const first = await addMethod(harness.call, 'method-1');
   expect(first.status).toBe(201);
   const endpoint = await harness.call('POST', '/v1/webhook_endpoints', {
@@ -109,6 +109,7 @@ test('after the rotation everything opens with the new key alone', async () => {
   expect((await read(`/v1/payments/${ach}/messages`)).body.data.length).toBeGreaterThan(0);
   expect((await read('/v1/admin/quarantine/qrt_1', { key: ADMIN_TOKEN })).body.content).toBe('<odd/>');
   expect((await addMethod(alone.call, 'method-1')).text).toBe(first.text);
+  expect((await addMethod(alone.call, 'method-1', '7654321')).body.code).toBe('idempotency_key_reused');
   const third = await addMethod(alone.call, 'method-3');
   expect(new Set([...(await printsOf(alone)), third.body.bank_account.fingerprint]).size).toBe(1);
   expect((await alone.call('POST', `/v1/webhook_endpoints/${endpoint.body.id}/test`)).status).toBe(202);

@@ -60,7 +60,7 @@ export async function createPayments(options: PaymentsAppDependencies): Promise<
   const requestLog = addRequestLog(base);
   const retention = addRetention([
     ...[access.audit.sweep, access.idempotency.sweep, webhooks.events.sweep, overview.sweep],
-    requestLog.sweep,
+    ...[requestLog.sweep, access.idempotency.sealFingerprints],
     ...payments.sweeps,
   ]);
   // In the order in which they end: what others lean on comes last.

@@ -1,6 +1,7 @@
 // What holds for every endpoint: lists, problems, methods, sizes, versions, idempotency keys of other POSTs.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { errors } from '../../../services/payments/src/errors.ts';
+import { fingerprintOf } from '../../../services/payments/src/idempotency/key.ts';
 import { ADMIN_TOKEN, type Answer, type Harness, startHarness } from './harness.ts';
 import { signUp } from './person.ts';
 
@@ -336,6 +337,31 @@ describe('idempotency of other POSTs', () => {
     expect((await create()).body.secret).toBe(first.body.secret);
     const { rows } = await harness.database.query('select k::text as row from idempotency_keys k');
     expect(rows.map(({ row }) => row).join()).not.toContain(first.body.secret.slice(6));
+  });
+
+  test('[P-10.3] what is kept of a body does not tell the account number in it to whoever tries them all', async () => {
+    const account = {
+      routing_number: '021000021',
+      account_number: '9876543210',
+      account_type: 'checking',
+      holder_name: 'Ada',
+      holder_type: 'individual',
+    };
+    const create = (account_number: string) =>
+      harness.call('POST', METHODS, {
+        key,
+        body: { type: 'bank_account', bank_account: { ...account, account_number } },
+        headers: { 'idempotency-key': 'guessed' },
+      });
+    const first = await create(account.account_number);
+    expect(first.status).toBe(201);
+    const guess = fingerprintOf({ type: 'bank_account', bank_account: account }).toString('hex');
+    const { rows } = await harness.database.query<{ row: string }>(
+      `select k::text as row from idempotency_keys k where key = 'guessed'`,
+    );
+    expect(rows.map(({ row }) => row.includes(guess))).toEqual([false]);
+    expect((await create(account.account_number)).text).toBe(first.text);
+    expect((await create('9876543211')).body.code).toBe('idempotency_key_reused');
   });
 
   test("[P-10.3] the operator's POSTs honour it, too", async () => {

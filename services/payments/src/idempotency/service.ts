@@ -3,7 +3,9 @@ import { sealedColumn } from '@libs/rotation';
 import type { Sealer } from '@libs/seal';
 import { errors } from '../errors.ts';
 import type { ByMode, Mode } from '../tenant.ts';
+import { contextOf, openAnswer, sealAnswer } from './kept-answer.ts';
 import { fingerprintOf } from './key.ts';
+import { createPlainFingerprints } from './plain-fingerprints.ts';
 import { deleteKeysBefore, findResponse, insertResponse, type KeyPlace, lockPlace } from './store.ts';
 
 export const KEY_RETENTION_DAYS = 30;
@@ -37,6 +39,8 @@ export interface Idempotency {
   ): Promise<KeptResponse & { replayed: boolean }>;
   /** Forgets a bounded number of keys that are older than promised; answers how many. */
   sweep(limit: number): Promise<number>;
+  /** Seals what an earlier version left in the clear of bodies with account numbers; answers how many places it looked at. */
+  sealFingerprints(limit: number): Promise<number>;
 }
 
 export interface IdempotencyDependencies {
@@ -79,17 +83,14 @@ export function createIdempotency({ databases, sealer, now }: IdempotencyDepende
           await lockPlace(tx, place);
           const stored = await findResponse(tx, place);
           if (stored !== undefined) {
-            if (!stored.fingerprint.equals(fingerprint)) throw errors.idempotency_key_reused();
-            const body = sealer.openText(stored.responseSealed, contextOf(place));
-            return { status: stored.status, body, replayed: true };
+            const first = openAnswer(sealer, place, stored);
+            if (!first.fingerprint.equals(fingerprint)) throw errors.idempotency_key_reused();
+            return { status: stored.status, body: first.body, replayed: true };
           }
           const answer = await work(tx);
-          // Answers may hold secrets that are shown once, so they are kept as carefully as those.
-          const responseSealed = sealer.seal(answer.body, contextOf(place));
           await insertResponse(tx, place, {
-            fingerprint,
+            ...sealAnswer(sealer, place, { fingerprint, body: answer.body }),
             status: answer.status,
-            responseSealed,
             createdAt: now(),
           });
           return { ...answer, replayed: false };
@@ -99,11 +100,9 @@ export function createIdempotency({ databases, sealer, now }: IdempotencyDepende
 
     sweep: (limit) =>
       deleteKeysBefore(databases.live, new Date(now().getTime() - KEY_RETENTION_DAYS * 86_400_000), limit),
-  };
-}
 
-function contextOf({ tenantId, path, key }: KeyPlace): string {
-  return `idempotency ${JSON.stringify([tenantId, path, key])}`;
+    sealFingerprints: createPlainFingerprints({ database: databases.live, sealer, now }),
+  };
 }
 
 export const sealedAnswers = sealedColumn({

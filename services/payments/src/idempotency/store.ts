@@ -58,3 +58,44 @@ export async function deleteKeysBefore(db: Queryable, before: Date, limit: numbe
   );
   return rowCount;
 }
+
+export interface PlainAnswer extends KeyPlace, Pick<KeyedResponse, 'fingerprint' | 'responseSealed'> {}
+
+/** Of the next keys of one path those whose fingerprints lie in the clear; `lastKey` is null where no more keys follow. */
+export async function readPlainAnswers(
+  db: Queryable,
+  { tenantId, path, afterKey, limit }: Omit<KeyPlace, 'key'> & { afterKey: string; limit: number },
+): Promise<{ plain: PlainAnswer[]; lastKey: string | null }> {
+  const { rows } = await db.query<{ key: string; fingerprint: Buffer; responseSealed: Buffer | null }>(
+    `select key, fingerprint, case when octet_length(fingerprint) > 0 then response_sealed end as "responseSealed"
+     from idempotency_keys where tenant_id = $1 and path = $2 and key > $3 order by key limit $4`,
+    [tenantId, path, afterKey, limit],
+  );
+  return {
+    plain: rows.flatMap(({ key, fingerprint, responseSealed }) =>
+      responseSealed === null ? [] : { tenantId, path, key, fingerprint, responseSealed },
+    ),
+    lastKey: rows.length < limit ? null : (rows.at(-1)?.key ?? null),
+  };
+}
+
+export async function findTenantAfter(db: Queryable, tenantId: string): Promise<string | undefined> {
+  const { rows } = await db.query<{ tenantId: string }>(
+    `select tenant_id as "tenantId" from idempotency_keys where tenant_id > $1 order by tenant_id limit 1`,
+    [tenantId],
+  );
+  return rows[0]?.tenantId;
+}
+
+/** Where the row still holds what was read: whoever seals it with a newer key meanwhile wins. */
+export async function replaceAnswer(
+  db: Queryable,
+  { tenantId, path, key, responseSealed: was }: PlainAnswer,
+  { fingerprint, responseSealed }: Pick<KeyedResponse, 'fingerprint' | 'responseSealed'>,
+): Promise<void> {
+  await db.query(
+    `update idempotency_keys set fingerprint = $5, response_sealed = $6
+     where tenant_id = $1 and path = $2 and key = $3 and response_sealed = $4`,
+    [tenantId, path, key, was, fingerprint, responseSealed],
+  );
+}
