@@ -27,15 +27,16 @@ async function open(type: 'bank_account' | 'balance'): Promise<string> {
   return made.body.id;
 }
 
-function pay(on: Instance, destination: string) {
+function pay(on: Instance, destination: string, more: object = { rail: 'ach' }) {
   keys += 1;
   return on.call('POST', '/v1/payments', {
     key,
     headers: { 'idempotency-key': `deletion ${keys}` },
     body: {
-      ...{ amount: 100, currency: 'USD', rail: 'ach' },
+      ...{ amount: 100, currency: 'USD' },
       source: { payment_method_id: 'pm_payer' },
       destination: { payment_method_id: destination },
+      ...more,
     },
   });
 }
@@ -82,4 +83,16 @@ test('[P-4.29] a method is deleted or a payment with it is accepted, never both,
     { numRuns: 25 },
   );
   expect(overlaps).toBeGreaterThan(0);
+});
+
+test('[P-4.29] a payment from a deleted balance is told so, also by a process that remembers the balance', async () => {
+  // Both are stored, so that nothing has to be read for the next payment.
+  const [id, destination] = [await open('balance'), await open('balance')];
+  const payFrom = async (on: Instance) =>
+    (await pay(on, destination, { source: { payment_method_id: id } })).body;
+  const codes = async () => [(await payFrom(harness)).code, (await payFrom(second)).code];
+  expect(await codes()).toEqual(['insufficient_funds', 'insufficient_funds']);
+  expect((await harness.call('DELETE', `/v1/payment_methods/${id}`, { key })).status).toBe(204);
+  expect(await codes()).toEqual(['payment_method_not_found', 'payment_method_not_found']);
+  expect((await payFrom(harness)).errors).toMatchObject([{ pointer: '/source/payment_method_id' }]);
 });

@@ -92,6 +92,18 @@ test('[P-2.7] [P-4.30] a refund to a deleted payment method is refused, and no f
   expect(body.detail).toBe('There is no payment method pm_leaves.');
 });
 
+test('[P-2.7] [P-4.30] a refund from a balance that was emptied and deleted names it, and no lack of money', async () => {
+  const balance = (await call('POST', '/v1/payment_methods', { type: 'balance' })).body.id;
+  const first = await paid({ destination: balance });
+  await paid({ source: balance });
+  expect((await refund(first.id)).body.code).toBe('insufficient_funds');
+  expect((await call('DELETE', `/v1/payment_methods/${balance}`)).status).toBe(204);
+  expect((await refund(first.id)).body).toMatchObject({
+    code: 'payment_method_not_found',
+    detail: `There is no payment method ${balance}.`,
+  });
+});
+
 test('[P-4.30] a refund is a payment the other way, accepted with 202, and the first one shows what was refunded', async () => {
   const first = await paid();
   expect(first).toMatchObject({ refund_of: null, refunded_amount: 0 });

@@ -267,6 +267,23 @@ describe('accepting', () => {
     expect((await send('refused before')).replayed).toBe(false);
   });
 
+  test('a balance that a reset has left behind does not lack money: the payment goes on as what test mode is now', async () => {
+    const before = tenantOf('org_reset_beside', 'test');
+    await database.query(`insert into organisations (id, name, created_at) values ($1, 'Reset', now())`, [
+      before.organisationId,
+    ]);
+    // Both are stored, so that nothing has to be read for the second payment.
+    const [source, destination] = [await openFunded(1, before), await openFunded(1, before)];
+    const second = (await createProcess(database)).payments.payments;
+    const send = (key: string) =>
+      second.create(request(key, { sourceId: source, destinationId: destination }, before));
+    await expect(send('poor')).rejects.toMatchObject({ code: 'insufficient_funds' });
+    await database.query('update organisations set test_epoch = 1 where id = $1', [before.organisationId]);
+    const { id } = JSON.parse((await send('after the reset')).body);
+    const after = tenantOf(before.organisationId, 'test', 1);
+    expect(await payments.get(after, id)).toMatchObject({ tenantId: after.id, sourceId: source });
+  });
+
   test('a repeat takes nothing from the balance that the payments beside it need', async () => {
     const source = await openFunded(1_000);
     const first = { sourceId: source, amount: 300 };

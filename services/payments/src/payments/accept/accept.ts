@@ -143,8 +143,8 @@ interface Drafted {
   known: KnownTenants;
   drafts: readonly PlacedDraft[];
   refused: ReadonlyMap<number, unknown>;
-  /** Tenants whose refusals do not count, because what was remembered of them may no longer hold. */
-  doubtful: ReadonlySet<string>;
+  /** Tenants of which nothing was read for these drafts: what was remembered of them may no longer hold. */
+  remembered: ReadonlySet<string>;
 }
 
 async function draftAll(
@@ -159,7 +159,6 @@ async function draftAll(
   );
   const drafts: PlacedDraft[] = [];
   const refused = new Map<number, unknown>();
-  const doubtful = new Set<string>();
   for (const index of places) {
     const request = requests[index] as AcceptRequest;
     const tenant = known.get(request.tenant.id);
@@ -167,12 +166,10 @@ async function draftAll(
     try {
       drafts.push({ index, ...draftPayment(deps, request, tenant) });
     } catch (error) {
-      // A refusal is written nowhere, so nothing compares the version: it counts only by what was read just now.
-      if (remembered.has(request.tenant.id)) doubtful.add(request.tenant.id);
       refused.set(index, error);
     }
   }
-  return { requests, places, known, drafts, refused, doubtful };
+  return { requests, places, known, drafts, refused, remembered };
 }
 
 async function acceptAll(deps: Accepting, first: Drafted): Promise<Outcomes> {
@@ -218,9 +215,15 @@ async function acceptHeldStill(
 
 /** Answers the places of those that must be drafted again, because their tenants have changed. */
 async function acceptDrafted(deps: Accepting, drafted: Drafted, outcomes: Outcomes): Promise<number[]> {
-  const { requests, places, drafts, known, refused, doubtful } = drafted;
+  const { requests, places, drafts, known, refused, remembered } = drafted;
   const written = await writeDrafts(deps, drafts, { known, tx: null });
-  const outdated = new Set([...doubtful, ...written.stale]);
+  const outdated = new Set(written.stale);
+  // A refusal is written nowhere, so nothing compares the version: it counts only by what was read just now. What a balance
+  // does not cover may be one that was deleted, or left behind by a reset, since.
+  for (const index of [...refused.keys(), ...written.refused.keys()]) {
+    const { tenant } = requests[index] as AcceptRequest;
+    if (remembered.has(tenant.id)) outdated.add(tenant.id);
+  }
   deps.contexts.forget(outdated);
   await answer(deps, { requests, written, refused, outdated, outcomes });
   return places.filter((index) => outcomes[index] === undefined);
