@@ -21,7 +21,8 @@ export function parseMoment(text: string): Date {
   return moment;
 }
 
-function findMoment(text: string): Date | null {
+/** Of any text; null where it is none. */
+export function findMoment(text: string): Date | null {
   const match = ISO_TIME.exec(text);
   if (match === null) return null;
   const [, year, month, day, zone] = match;

@@ -10,6 +10,7 @@ import {
   KeyWithToken,
   keyToApi,
   NewKeyFields,
+  nameExpired,
   newKeyFrom,
   newKeyToApi,
   RollBody,
@@ -69,6 +70,7 @@ export function registerOwnKeyRoutes(
       audit: { action: 'key.created' },
       idempotency: 'keyed',
       codes: ['live_access_required', 'limit_reached'],
+      errorHandler: nameExpired(now),
       schema: {
         operationId: 'keys.create',
         tags,

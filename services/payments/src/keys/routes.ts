@@ -9,6 +9,7 @@ import {
   KeyWithToken,
   keyToApi,
   NewKeyFields,
+  nameExpired,
   newKeyFrom,
   newKeyToApi,
   OrganisationParams,
@@ -123,6 +124,7 @@ function registerKeyRoutes(routes: PaymentsRoutes, { keys, now }: AdminRouteOpti
       rate: 'operator',
       audit: { action: 'key.created' },
       idempotency: 'keyed',
+      errorHandler: nameExpired(now),
       schema: {
         operationId: 'admin.create_key',
         ...shared,

@@ -1,13 +1,20 @@
+import type { FieldError } from '@libs/runtime';
 import Type from 'typebox';
 import { closed, idParams, ModeSchema, nullable, oneOfStrings, Timestamp } from '../api-schema.ts';
 import { errors } from '../errors.ts';
+import { NO_FIELDS, nameMoreFields, type Unchecked } from '../more-fields.ts';
 import { type ApiKey, type Scope, scopes } from './key.ts';
 import type { NewKey } from './service.ts';
 
 const NAME_LENGTH_MAX = 200;
 const OVERLAP_SECONDS_MAX = 30 * 24 * 60 * 60;
 
-export const KeyName = Type.String({ minLength: 1, maxLength: NAME_LENGTH_MAX, examples: ['Acme'] });
+export const KeyName = Type.String({
+  minLength: 1,
+  maxLength: NAME_LENGTH_MAX,
+  pattern: '\\S',
+  examples: ['Acme'],
+});
 export const OrganisationParams = idParams('org_01kaf3v6w8q2m5x9t7c4b1n0ze');
 export const KeyParams = idParams('key_01kaf3v6w8q2m5x9t7c4b1n0ze');
 
@@ -93,18 +100,22 @@ export function newKeyToApi({ key, token }: NewKey) {
 /** What a request says of the key that it asks for. */
 export function newKeyFrom(body: { name?: string; scopes?: Scope[]; expires_at?: string }, now: Date) {
   const { name = 'unnamed', expires_at: expiresAt } = body;
+  const expired = expiredFields(body, now);
+  if (expired.length > 0) throw errors.invalid_request({ errors: [...expired] });
   return {
     name,
     scopes: body.scopes ?? scopes,
-    expiresAt: expiresAt === undefined ? null : futureTime(expiresAt, now),
+    expiresAt: expiresAt === undefined ? null : new Date(expiresAt),
   };
 }
 
-/** A moment in time, which the schema has checked to be one. */
-function futureTime(text: string, now: Date): Date {
-  const time = new Date(text);
-  if (time > now) return time;
-  throw errors.invalid_request({
-    errors: [{ pointer: '/expires_at', code: 'not_in_future', detail: 'Must be in the future.' }],
-  });
+/** For the routes that make keys. */
+export function nameExpired(now: () => Date) {
+  return nameMoreFields((body) => expiredFields(body, now()));
+}
+
+/** What is no moment at all is the schema's affair. */
+function expiredFields({ expires_at: expiresAt }: Unchecked, now: Date): readonly FieldError[] {
+  if (typeof expiresAt !== 'string' || new Date(expiresAt) > now) return NO_FIELDS;
+  return [{ pointer: '/expires_at', code: 'not_in_future', detail: 'Must be in the future.' }];
 }

@@ -1,7 +1,9 @@
+import type { FieldError } from '@libs/runtime';
 import Type from 'typebox';
 import { nullable, oneOfStrings, RailSchema, Timestamp } from '../api-schema.ts';
 import { errors } from '../errors.ts';
-import { momentText, parseMoment } from '../moment.ts';
+import { findMoment, momentText, parseMoment } from '../moment.ts';
+import { NO_FIELDS, nameMoreParameters, type Unchecked } from '../more-fields.ts';
 import { paymentStatuses } from '../payments/states.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
 import type { Overviews, OverviewWithAttention } from './service.ts';
@@ -14,6 +16,12 @@ const twoTimes = {
   parameter: 'days',
   code: 'conflict',
   detail: 'Stands instead of `from` and `to`, not beside them.',
+};
+
+const outOfRange = {
+  parameter: 'from',
+  code: 'out_of_range',
+  detail: `Must be before \`to\`, by at most ${DAYS_MAX} days.`,
 };
 
 const count = {
@@ -65,6 +73,7 @@ export function registerOverviewRoutes(
       rate: 'key',
       audit: 'none',
       idempotency: 'safe',
+      errorHandler: nameMoreParameters((query) => badTimes(query, now())),
       schema: {
         operationId: 'overview.get',
         tags: ['Overview'],
@@ -84,24 +93,38 @@ export function registerOverviewRoutes(
       },
     },
     async ({ caller, query }) => {
-      if (query.days !== undefined) {
-        if (query.from !== undefined || query.to !== undefined)
-          throw errors.invalid_query({ errors: [twoTimes] });
-        return toApi(await overviews.of(caller.tenant, { days: query.days }));
-      }
-      const to = query.to === undefined ? now() : parseMoment(query.to);
-      const from =
-        query.from === undefined
-          ? new Date(Math.max(0, to.getTime() - DAYS_DEFAULT * DAY_MS))
-          : parseMoment(query.from);
-      const days = (to.getTime() - from.getTime()) / DAY_MS;
-      if (days <= 0 || days > DAYS_MAX) {
-        const detail = `Must be before \`to\`, by at most ${DAYS_MAX} days.`;
-        throw errors.invalid_query({ errors: [{ parameter: 'from', code: 'out_of_range', detail }] });
-      }
-      return toApi(await overviews.of(caller.tenant, { from, to }));
+      const at = now();
+      const bad = badTimes(query, at);
+      if (bad.length > 0) throw errors.invalid_query({ errors: [...bad] });
+      if (query.days !== undefined) return toApi(await overviews.of(caller.tenant, { days: query.days }));
+      return toApi(await overviews.of(caller.tenant, spanOf(query, at)));
     },
   );
+}
+
+/** Both moments are such as the schema lets through. */
+function spanOf(
+  given: { from?: string | undefined; to?: string | undefined },
+  now: Date,
+): { from: Date; to: Date } {
+  const to = given.to === undefined ? now : parseMoment(given.to);
+  const from =
+    given.from === undefined
+      ? new Date(Math.max(0, to.getTime() - DAYS_DEFAULT * DAY_MS))
+      : parseMoment(given.from);
+  return { from, to };
+}
+
+function badTimes({ days, from, to }: Unchecked, now: Date): readonly FieldError[] {
+  if (days !== undefined) return from === undefined && to === undefined ? NO_FIELDS : [twoTimes];
+  if (!isMomentOrMissing(from) || !isMomentOrMissing(to)) return NO_FIELDS;
+  const span = spanOf({ from, to }, now);
+  const spanDays = (span.to.getTime() - span.from.getTime()) / DAY_MS;
+  return spanDays > 0 && spanDays <= DAYS_MAX ? NO_FIELDS : [outOfRange];
+}
+
+function isMomentOrMissing(value: unknown): value is string | undefined {
+  return value === undefined || (typeof value === 'string' && findMoment(value) !== null);
 }
 
 function toApi({ span, attention, ...figures }: OverviewWithAttention) {

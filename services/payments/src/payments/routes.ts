@@ -5,9 +5,10 @@ import { idCursor, idParams } from '../api-schema.ts';
 import { errors } from '../errors.ts';
 import { idempotencyKeyOf } from '../idempotency/key.ts';
 import { parseMoment } from '../moment.ts';
+import { nameMoreFields } from '../more-fields.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
 import type { ByMode } from '../tenant.ts';
-import { canonicalBodyOf, inputFromBody, withRefusals } from './accept/input.ts';
+import { canonicalBodyOf, inputFromBody, refusedFields } from './accept/input.ts';
 import { ACCEPT_PATH } from './accept/path.ts';
 import type { RecentResponses } from './accept/recent.ts';
 import { paymentExample } from './examples.ts';
@@ -80,10 +81,7 @@ async function takeMetadataFilter(request: FastifyRequest): Promise<void> {
   );
 }
 
-/** The handler of the app answers what this one throws. */
-function nameMore(error: Error, request: FastifyRequest): never {
-  throw withRefusals(error, request.body);
-}
+const nameMore = nameMoreFields(refusedFields);
 
 /** What the hooks below put into requests; once for an app. */
 export function decoratePaymentRequests(app: App): void {

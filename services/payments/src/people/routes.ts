@@ -1,9 +1,11 @@
 import { noteAudit } from '@libs/http';
 import type { Login } from '@libs/login';
+import type { FieldError } from '@libs/runtime';
 import Type from 'typebox';
 import { closed } from '../api-schema.ts';
 import { errors } from '../errors.ts';
 import type { Gates } from '../keys/access.ts';
+import { NO_FIELDS, nameMoreFields, type Unchecked } from '../more-fields.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
 import type { SessionCookies } from './cookies.ts';
 import { registerMailLinkRoutes } from './mail-link-routes.ts';
@@ -185,6 +187,7 @@ function registerOwnSession(routes: PaymentsRoutes, { people, security }: Sessio
       audit: { action: 'user.changed' },
       idempotency: 'natural',
       codes: ['state_conflict', ...passwordCodes],
+      errorHandler: nameMoreFields(missingPassword),
       schema: {
         operationId: 'session.update',
         tags,
@@ -204,8 +207,10 @@ function registerOwnSession(routes: PaymentsRoutes, { people, security }: Sessio
     },
     async (request) => {
       const person = personOf(request);
-      const { name, passkey_required: required, password } = request.body;
-      const passkey = required === undefined ? undefined : { required, password: given(password) };
+      const { name, passkey_required: required, password = '' } = request.body;
+      const missing = missingPassword(request.body);
+      if (missing.length > 0) throw errors.invalid_request({ errors: [...missing] });
+      const passkey = required === undefined ? undefined : { required, password };
       await people.update(person.userId, { name, passkey });
       return viewFor(person);
     },
@@ -244,9 +249,7 @@ function registerOwnSession(routes: PaymentsRoutes, { people, security }: Sessio
   );
 }
 
-function given(password: string | undefined): string {
-  if (password !== undefined) return password;
-  throw errors.invalid_request({
-    errors: [{ pointer: '/password', code: 'required', detail: 'This field is required.' }],
-  });
+function missingPassword({ passkey_required: required, password }: Unchecked): readonly FieldError[] {
+  if (required === undefined || password !== undefined) return NO_FIELDS;
+  return [{ pointer: '/password', code: 'required', detail: 'This field is required.' }];
 }

@@ -1,7 +1,9 @@
 import { cursorCodec, listQuery, objectListPage } from '@libs/http';
+import type { FieldError } from '@libs/runtime';
 import Type, { type Static } from 'typebox';
 import { ModeSchema, nullable, oneOfStrings, RailSchema, Timestamp } from '../api-schema.ts';
 import { errors } from '../errors.ts';
+import { NO_FIELDS, nameMoreParameters, type Unchecked } from '../more-fields.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
 import { DIFFERENCE_KINDS, type Difference, type ReconciliationReport } from './reconciliation.ts';
 import type { Reconciliation } from './service.ts';
@@ -93,6 +95,7 @@ export function registerReconciliationRoutes(routes: PaymentsRoutes, reconciliat
       rate: 'operator',
       audit: 'none',
       idempotency: 'safe',
+      errorHandler: nameMoreParameters(besideDay),
       schema: {
         operationId: 'admin.reconciliation',
         summary: 'List where the books of the rails and the ledger differ, or compare a day',
@@ -117,7 +120,8 @@ export function registerReconciliationRoutes(routes: PaymentsRoutes, reconciliat
     },
     async ({ query }) => {
       if (query.day === undefined) return await listStored(reconciliation, query);
-      refuseBesideDay(query);
+      const beside = besideDay(query);
+      if (beside.length > 0) throw errors.invalid_query({ errors: [...beside] });
       const reports = await reconciliation.reportsOf(query.day);
       return { object: 'list' as const, data: reports.map(toApi), next_cursor: null };
     },
@@ -137,16 +141,10 @@ function listStored(reconciliation: Reconciliation, query: Static<typeof Query>)
 }
 
 /** The answer for a day is whole: neither filter nor page applies to it. */
-function refuseBesideDay({ status, cursor: from }: Static<typeof Query>): void {
+function besideDay({ day, status, cursor: from }: Unchecked): readonly FieldError[] {
+  if (day === undefined) return NO_FIELDS;
   const given = Object.entries({ status, cursor: from }).filter(([, value]) => value !== undefined);
-  if (given.length === 0) return;
-  throw errors.invalid_query({
-    errors: given.map(([parameter]) => ({
-      parameter,
-      code: 'not_allowed',
-      detail: 'Not together with day.',
-    })),
-  });
+  return given.map(([parameter]) => ({ parameter, code: 'not_allowed', detail: 'Not together with day.' }));
 }
 
 function storedToApi(stored: StoredDifference) {

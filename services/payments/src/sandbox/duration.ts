@@ -1,3 +1,8 @@
+import Type, { type TStringOptions } from 'typebox';
+import Format from 'typebox/format';
+
+const DURATION_FORMAT = 'iso-8601-duration';
+const DURATION_LENGTH_MAX = 40;
 const DURATION =
   /^P(?=\d|T\d)(?:(\d+)Y)?(?:(\d+)M)?(?:([\d.]+)W)?(?:([\d.]+)D)?(?:T(?=\d)(?:([\d.]+)H)?(?:([\d.]+)M)?(?:([\d.]+)S)?)?$/;
 /** Only the smallest part may have a fraction. */
@@ -10,6 +15,19 @@ const DAY_MS = 24 * HOUR_MS;
 const WEEK_MS = 7 * DAY_MS;
 /** The last one that a Date can hold. */
 const LAST_MOMENT_MS = 8.64e15;
+
+/** Makes it a part of the schema, so that text which is none is named together with every other bad field. */
+Format.Set(DURATION_FORMAT, (text) => addDuration(new Date(0), text) !== null);
+
+/** A duration that a caller names. */
+export function durationText(options: TStringOptions = {}) {
+  return Type.String({
+    ...options,
+    format: DURATION_FORMAT,
+    maxLength: DURATION_LENGTH_MAX,
+    'x-mismatch': 'Must be an ISO 8601 duration such as P3D.',
+  });
+}
 
 /**
  * Adds an ISO 8601 duration (`P3D`, `PT1.5H`, `P1M`) to a moment, by the calendar in UTC; null where it is none. What leads beyond

@@ -1,16 +1,20 @@
 import type { Queryable } from '@libs/db';
+import type { FieldError } from '@libs/runtime';
 import Type from 'typebox';
 import { idParams } from '../api-schema.ts';
 import type { SandboxClock } from '../clock/clock.ts';
 import { errors } from '../errors.ts';
 import { momentText, parseMoment } from '../moment.ts';
+import { NO_FIELDS, nameMoreFields, type Unchecked } from '../more-fields.ts';
 import { MethodSchema } from '../payment-methods/schemas.ts';
+import { tooLargeFields } from '../payments/amount.ts';
 import { paymentExample } from '../payments/examples.ts';
 import { toApi } from '../payments/payment.ts';
 import { PaymentSchema } from '../payments/schemas.ts';
 import { FORCED_OUTCOMES, type ForcedOutcome } from '../rails/rail.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
 import type { Tenant } from '../tenant.ts';
+import { durationText } from './duration.ts';
 import type { SandboxReset } from './reset.ts';
 import type { SandboxService } from './service.ts';
 
@@ -35,9 +39,7 @@ const Clock = Type.Object(
 const ClockBody = Type.Object(
   {
     now: Type.Optional(momentText({ description: 'The moment at which the clock shall stand.' })),
-    advance: Type.Optional(
-      Type.String({ maxLength: 40, description: 'An ISO 8601 duration, for example P3D.' }),
-    ),
+    advance: Type.Optional(durationText({ description: 'An ISO 8601 duration, for example P3D.' })),
   },
   { additionalProperties: false, title: 'MoveSandboxClock', examples: [{ advance: 'P3D' }] },
 );
@@ -93,12 +95,15 @@ function clockToApi({ clock, now }: { clock: SandboxClock; now: Date }) {
 }
 
 function parseMove(body: Type.Static<typeof ClockBody>): { now: Date } | { advance: string } {
-  if ((body.now === undefined) === (body.advance === undefined)) {
-    const detail = 'Give either now or advance.';
-    const pointer = body.now === undefined ? '/now' : '/advance';
-    throw errors.invalid_request({ errors: [{ pointer, code: 'one_of', detail }] });
-  }
+  const notOne = notOneOf(body);
+  if (notOne.length > 0) throw errors.invalid_request({ errors: [...notOne] });
   return body.advance === undefined ? { now: parseMoment(body.now as string) } : { advance: body.advance };
+}
+
+function notOneOf({ now, advance }: Unchecked): readonly FieldError[] {
+  if ((now === undefined) !== (advance === undefined)) return NO_FIELDS;
+  const pointer = now === undefined ? '/now' : '/advance';
+  return [{ pointer, code: 'one_of', detail: 'Give either now or advance.' }];
 }
 
 export function registerSandboxRoutes(
@@ -131,6 +136,7 @@ export function registerSandboxRoutes(
       audit: { action: 'sandbox.clock_moved' },
       idempotency: 'keyed',
       codes: ['clock_backwards', 'clock_too_far'],
+      errorHandler: nameMoreFields(notOneOf),
       schema: {
         operationId: 'sandbox.set_clock',
         summary: 'Freeze or advance the clock',
@@ -205,6 +211,7 @@ export function registerSandboxRoutes(
       audit: { action: 'sandbox.funded', targetParam: 'id' },
       idempotency: 'keyed',
       codes: ['not_a_balance', 'amount_too_large'],
+      errorHandler: nameMoreFields(({ amount }) => tooLargeFields(amount)),
       schema: {
         operationId: 'sandbox.fund',
         summary: 'Put test money into a balance',

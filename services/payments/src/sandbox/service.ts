@@ -6,7 +6,8 @@ import { errors } from '../errors.ts';
 import { recordTransfers } from '../ledger/service.ts';
 import { OUTSIDE_SOURCES, type Transfer } from '../ledger/transfer.ts';
 import type { PaymentMethod } from '../payment-methods/method.ts';
-import { AMOUNT_MAX, type Payment } from '../payments/payment.ts';
+import { tooLargeFields } from '../payments/amount.ts';
+import type { Payment } from '../payments/payment.ts';
 import type { Processing } from '../payments/processing.ts';
 import type { ForcedMeaning, ForcedOutcome, RailWork } from '../rails/rail.ts';
 import type { Rails } from '../rails/service.ts';
@@ -49,10 +50,7 @@ export function createSandboxService(deps: SandboxDependencies) {
   ): Promise<{ clock: SandboxClock; now: Date }> {
     const current = clockNow(await deps.clocks.lock(tx, tenant.organisationId), deps.now());
     const at = 'now' in move ? move.now : addDuration(current, move.advance);
-    if (at === null) {
-      const detail = 'Must be an ISO 8601 duration such as P3D.';
-      throw errors.invalid_request({ errors: [{ pointer: '/advance', code: 'invalid', detail }] });
-    }
+    if (at === null) throw new Error('The schema let a duration through that is none.');
     const latest = addDuration(deps.now(), `P${CLOCK_AHEAD_YEARS_MAX}Y`);
     if (latest !== null && at > latest)
       throw errors.clock_too_far({ extra: { latest: latest.toISOString() } });
@@ -96,7 +94,8 @@ export function createSandboxService(deps: SandboxDependencies) {
   async function fund(tx: Queryable, tenant: Tenant, id: string, amount: number): Promise<void> {
     const method = await deps.getBalance(tx, tenant, id);
     const { now } = await readClock(tenant, tx);
-    if (amount > AMOUNT_MAX) throw errors.amount_too_large();
+    const tooLarge = tooLargeFields(amount);
+    if (tooLarge.length > 0) throw errors.amount_too_large({ errors: [...tooLarge] });
     const transfer: Transfer = {
       tenantId: tenant.id,
       id: deps.newId('lt'),

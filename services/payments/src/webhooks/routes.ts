@@ -4,6 +4,7 @@ import Type from 'typebox';
 import { ID_LENGTH_MAX, idCursor, idParams } from '../api-schema.ts';
 import type { eventTypes } from '../events/event.ts';
 import type { Gates } from '../keys/access.ts';
+import { nameMoreFields } from '../more-fields.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
 import { endpointToApi } from './endpoint.ts';
 import {
@@ -56,6 +57,7 @@ function registerEndpointRoutes(routes: PaymentsRoutes, { webhooks, gates }: Web
       audit: { action: 'webhook_endpoint.created' },
       idempotency: 'keyed',
       codes: ['webhook_url_refused', 'limit_reached'],
+      errorHandler: nameMoreFields(webhooks.refusedFields),
       schema: {
         operationId: 'webhook_endpoints.create',
         tags,
@@ -129,6 +131,7 @@ function registerEndpointRoutes(routes: PaymentsRoutes, { webhooks, gates }: Web
       audit: { action: 'webhook_endpoint.changed', targetParam: 'id' },
       idempotency: 'natural',
       codes: ['webhook_url_refused'],
+      errorHandler: nameMoreFields(webhooks.refusedFields),
       schema: {
         operationId: 'webhook_endpoints.update',
         tags,

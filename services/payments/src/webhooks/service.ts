@@ -1,5 +1,6 @@
 import type { Database, Queryable } from '@libs/db';
 import { checkUrlResolved, type EgressPolicy } from '@libs/egress';
+import type { FieldError } from '@libs/runtime';
 import { idTimeMs, type NewId, newId as newIdAt, type RandomBytes } from '@libs/seal';
 import {
   type Delivery,
@@ -12,6 +13,7 @@ import {
 import { errors } from '../errors.ts';
 import type { EventType, PaymentsEvent } from '../events/event.ts';
 import { type EventService, writeEvents } from '../events/service.ts';
+import { NO_FIELDS, type Unchecked } from '../more-fields.ts';
 import type { Notices } from '../notices/service.ts';
 import { type ByMode, type Mode, parseTenantId, type Tenant } from '../tenant.ts';
 import {
@@ -120,8 +122,15 @@ export function createWebhooks(deps: WebhooksDependencies) {
       if (checked.ok) return;
       throw errors.webhook_url_refused({
         detail: `This address is refused: ${checked.detail}.`,
-        errors: [{ pointer: '/url', code: checked.reason, detail: `Refused: ${checked.detail}.` }],
+        errors: [refusedUrl(checked)],
       });
+    },
+
+    /** The same of a body that is refused for something else. */
+    async refusedFields({ url }: Unchecked): Promise<readonly FieldError[]> {
+      if (typeof url !== 'string') return NO_FIELDS;
+      const checked = await checkUrlResolved(url, deps.policy);
+      return checked.ok ? NO_FIELDS : [refusedUrl(checked)];
     },
 
     async create(
@@ -303,6 +312,10 @@ export function createWebhooks(deps: WebhooksDependencies) {
 }
 
 export type Webhooks = ReturnType<typeof createWebhooks>;
+
+function refusedUrl({ reason: code, detail }: { reason: string; detail: string }): FieldError {
+  return { pointer: '/url', code, detail: `Refused: ${detail}.` };
+}
 
 function keyOf({ tenantId, endpointId }: EndpointRef): EndpointKey {
   return { tenantId, id: endpointId };

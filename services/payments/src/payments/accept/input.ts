@@ -1,12 +1,10 @@
-import { AppError, type FieldError } from '@libs/runtime';
+import type { FieldError } from '@libs/runtime';
 import { errors } from '../../errors.ts';
-import { AMOUNT_MAX } from '../payment.ts';
+import { tooLargeFields } from '../amount.ts';
 import type { CreatePaymentBody } from '../schemas.ts';
 import type { PaymentInput } from './draft.ts';
 
 const CURRENCY = 'USD';
-/** In dollars as well: the dashboard shows it at a field that takes them. */
-const AT_MOST = `At most ${AMOUNT_MAX} minor units, which is $${(AMOUNT_MAX / 100).toLocaleString('en-US')}.`;
 
 /** The body as the domain knows it; what fits the schema but cannot be meant is refused here, all of it at once. */
 export function inputFromBody(body: CreatePaymentBody): PaymentInput {
@@ -28,15 +26,9 @@ export function inputFromBody(body: CreatePaymentBody): PaymentInput {
   };
 }
 
-/** What the schema refuses, together with what fits it and cannot be meant: every bad field is named at once. */
-export function withRefusals(error: unknown, body: unknown): unknown {
-  if (!(error instanceof AppError) || error.code !== 'invalid_request' || typeof body !== 'object')
-    return error;
-  const named = error.details ?? [];
-  const more = refusalsOf(body ?? {})
-    .map(({ field }) => field)
-    .filter(({ pointer }) => !named.some((one) => one.pointer === pointer));
-  return more.length === 0 ? error : errors.invalid_request({ errors: [...named, ...more] });
+/** The same of a body that its schema refused for something else. */
+export function refusedFields(body: Loose<CreatePaymentBody>): readonly FieldError[] {
+  return refusalsOf(body).map(({ field }) => field);
 }
 
 interface Refusal {
@@ -53,23 +45,19 @@ type Loose<T> = { [Name in keyof T]?: T[Name] extends object | undefined ? Loose
 function refusalsOf(body: Loose<CreatePaymentBody>): readonly Refusal[] {
   const { amount, currency, rail = 'auto', routing } = body;
   const sourceId = body.source?.payment_method_id;
-  const isTooLarge = typeof amount === 'number' && amount > AMOUNT_MAX;
+  const tooLarge = tooLargeFields(amount);
   const isForeign = typeof currency === 'string' && currency.toUpperCase() !== CURRENCY;
   const isPinned = rail !== 'auto' && routing?.fallback === true;
   const isCircle = sourceId !== undefined && sourceId === body.destination?.payment_method_id;
-  if (!(isTooLarge || isForeign || isPinned || isCircle)) return NONE;
+  if (!(tooLarge.length > 0 || isForeign || isPinned || isCircle)) return NONE;
   return [
-    ...(isTooLarge ? [amountTooLarge] : NONE),
+    ...tooLarge.map((field) => ({ problem: 'amount_too_large' as const, field })),
     ...(isForeign ? [currencyNotSupported] : NONE),
     ...(isPinned ? [fallbackNeedsAuto] : NONE),
     ...(isCircle ? [samePaymentMethod] : NONE),
   ];
 }
 
-const amountTooLarge: Refusal = {
-  problem: 'amount_too_large',
-  field: { pointer: '/amount', code: 'amount_too_large', detail: AT_MOST },
-};
 const currencyNotSupported: Refusal = {
   problem: 'currency_not_supported',
   field: { pointer: '/currency', code: 'currency_not_supported', detail: 'The rails carry USD.' },
