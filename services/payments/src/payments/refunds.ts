@@ -1,4 +1,5 @@
 import { AppError } from '@libs/runtime';
+import { errors } from '../errors.ts';
 import type { Tenant } from '../tenant.ts';
 import type { Accept, AcceptResponse } from './accept/accept.ts';
 import type { AcceptRequest } from './accept/draft.ts';
@@ -27,7 +28,9 @@ export function createRefunds({ reading, accept }: { reading: PaymentReading; ac
         try {
           return await accept({ tenant, ...toAccept(request, original) });
         } catch (error) {
-          if (request.amount !== null || look === LOOKS_MAX || !isLessLeft(error)) throw error;
+          if (!isTooMuch(error)) throw error;
+          if (request.amount !== null) throw ofAmount(error);
+          if (look === LOOKS_MAX || !isSomethingLeft(error)) throw error;
         }
       }
     },
@@ -37,13 +40,19 @@ export function createRefunds({ reading, accept }: { reading: PaymentReading; ac
 /** How often "all that is left" is looked up again because another refund came first. */
 const LOOKS_MAX = 5;
 
-/** Whether there is still something to refund, but no more as much as was seen. */
-function isLessLeft(error: unknown): boolean {
-  return (
-    error instanceof AppError &&
-    error.code === 'refund_exceeds_payment' &&
-    Number(error.extra?.refundable_amount) > 0
-  );
+function isTooMuch(error: unknown): error is AppError {
+  return error instanceof AppError && error.code === 'refund_exceeds_payment';
+}
+
+/** Then it is only no more as much as was seen. */
+function isSomethingLeft({ extra }: AppError): boolean {
+  return Number(extra?.refundable_amount) > 0;
+}
+
+/** Names the field that says too much; where none was sent, no field is to blame. */
+function ofAmount({ detail, extra = {} }: AppError): Error {
+  const field = { pointer: '/amount', code: 'refund_exceeds_payment', detail };
+  return errors.refund_exceeds_payment({ detail, extra, errors: [field] });
 }
 
 function toAccept(

@@ -11,6 +11,7 @@ import type { ByMode } from '../tenant.ts';
 import { canonicalBodyOf, inputFromBody, refusedFields } from './accept/input.ts';
 import { ACCEPT_PATH } from './accept/path.ts';
 import type { RecentResponses } from './accept/recent.ts';
+import { refuseTooLarge, tooLargeFields } from './amount.ts';
 import { paymentExample } from './examples.ts';
 import { csvHeader, exportCsv } from './export.ts';
 import { takeMetadata } from './filters.ts';
@@ -284,9 +285,11 @@ export function registerPaymentRoutes(
         response: { 202: PaymentSchema },
       },
       preValidation: takeIdempotencyKey,
+      errorHandler: nameMoreFields(({ amount }) => tooLargeFields(amount)),
     },
     async (request, reply) => {
       const { amount = null, description = null, metadata = {} } = request.body;
+      refuseTooLarge(amount);
       const accepted = await refunds.create(request.caller.tenant, {
         paymentId: request.params.id,
         path: refundsPath(request.params.id),

@@ -6,7 +6,7 @@ import { errors } from '../errors.ts';
 import { recordTransfers } from '../ledger/service.ts';
 import { OUTSIDE_SOURCES, type Transfer } from '../ledger/transfer.ts';
 import type { PaymentMethod } from '../payment-methods/method.ts';
-import { tooLargeFields } from '../payments/amount.ts';
+import { refuseTooLarge } from '../payments/amount.ts';
 import type { Payment } from '../payments/payment.ts';
 import type { Processing } from '../payments/processing.ts';
 import type { ForcedMeaning, ForcedOutcome, RailWork } from '../rails/rail.ts';
@@ -94,8 +94,7 @@ export function createSandboxService(deps: SandboxDependencies) {
   async function fund(tx: Queryable, tenant: Tenant, id: string, amount: number): Promise<void> {
     const method = await deps.getBalance(tx, tenant, id);
     const { now } = await readClock(tenant, tx);
-    const tooLarge = tooLargeFields(amount);
-    if (tooLarge.length > 0) throw errors.amount_too_large({ errors: [...tooLarge] });
+    refuseTooLarge(amount);
     const transfer: Transfer = {
       tenantId: tenant.id,
       id: deps.newId('lt'),

@@ -20,7 +20,7 @@ export function RefundButton({ payment }: { payment: Payment }) {
     validate: {
       amount: (value: string) => (parseAmount(value) ? null : texts.newPayment.notAnAmount),
     },
-    fieldOfCode: { refund_exceeds_payment: 'amount', insufficient_funds: 'amount' },
+    fieldOfCode: { insufficient_funds: 'amount' },
     wordsOf: (refusal) => wordsOfRefusal(refusal, { currency: payment.currency }),
     send: async ({ amount, description }, idempotencyKey) => {
       const body = { amount: parseAmount(amount), ...(description === '' ? {} : { description }) };
