@@ -309,6 +309,38 @@ describe('idempotency of other POSTs', () => {
     expect(elsewhere.status).toBe(201);
   });
 
+  test('[P-10.3] an address is the same however it is spelled: the work is done once', async () => {
+    const { id } = (await harness.call('POST', METHODS, { key, body: { type: 'balance' } })).body;
+    const send = (path: string, sent?: object) =>
+      harness.call('POST', path, { key, body: sent, headers: { 'idempotency-key': 'spelled' } });
+    const fund = (spelled: string) => send(`/v1/sandbox/payment_methods/${spelled}/fund`, { amount: 500 });
+    const first = await fund(id);
+    expect(first.body.balance.available).toBe(500);
+    for (const spelled of [id.replace('_', '%5F'), id.replace('_', '%5f'), `%70${id.slice(1)}`]) {
+      const again = await fund(spelled);
+      expect([again.headers.get('idempotent-replayed'), again.text]).toEqual(['true', first.text]);
+    }
+    const elsewhere = await send(`/v1/sandbox/payment%5Fmethods/${id}/fund?`, { amount: 500 });
+    expect(elsewhere.text).toBe(first.text);
+    const { rows } = await harness.database.query<{ path: string }>(
+      `select path from idempotency_keys where key = 'spelled'`,
+    );
+    expect(rows, 'as it was stored before').toEqual([{ path: `/v1/sandbox/payment_methods/${id}/fund` }]);
+
+    const payment = await harness.call('POST', '/v1/payments', {
+      key,
+      headers: { 'idempotency-key': 'spelled' },
+      body: {
+        ...{ amount: 2_500, currency: 'USD', rail: 'ach' },
+        ...{ source: { payment_method_id: 'pm_a' }, destination: { payment_method_id: 'pm_b' } },
+      },
+    });
+    const canceled = await send(`/v1/payments/${payment.body.id}/cancel`);
+    expect(canceled.status).toBe(200);
+    const again = await send(`/v1/payments/${payment.body.id.replace('_', '%5F')}/cancel`);
+    expect(again.text).toBe(canceled.text);
+  });
+
   test('[P-10.3] parallel repeats over two processes do the work once', async () => {
     const other = await harness.another();
     const answers = await Promise.all(

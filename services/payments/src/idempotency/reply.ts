@@ -26,13 +26,18 @@ function ownerOf({
   return { tenantId: isOwn ? person.userId : OPERATOR, mode: 'live' };
 }
 
+/** The place that a key belongs to, in one spelling: `pm%5Fx` names what `pm_x` names, and must not be done a second time. */
+function pathOf({ routeOptions: { url = '' }, params }: FastifyRequest): string {
+  const values = params as Readonly<Record<string, string>>;
+  return url.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(values[name] ?? ''));
+}
+
 export function createReplyOnce(idempotency: Idempotency): ReplyOnce {
   return async (request, reply, { before, work }) => {
-    const [path = ''] = request.url.split('?', 1);
     const answer = await idempotency.once(
       {
         ...ownerOf(request),
-        path,
+        path: pathOf(request),
         key: idempotencyKeyOf(request) ?? null,
         body: request.body,
         before,
