@@ -1,7 +1,7 @@
 // Bank accounts, balances, test accounts and their deletion, over HTTP.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { tenantOf } from '../../../services/payments/src/tenant.ts';
-import { type Harness, startHarness } from './harness.ts';
+import { type Harness, NEXT_YEAR, startHarness } from './harness.ts';
 
 let harness: Harness;
 let organisation: Awaited<ReturnType<Harness['organisation']>>;
@@ -284,6 +284,47 @@ describe('test accounts', () => {
     const { id } = (await create()).body;
     const { body } = await harness.call('GET', `${METHODS}?limit=2`, { key });
     expect(body.data.map((method: { id: string }) => method.id)).toEqual([id, 'pm_zzz_future']);
+  });
+
+  test('[P-10.15] what makes, uses or deletes one stamps it with the time of the sandbox clock, and none goes back', async () => {
+    const own = (await harness.organisation()).test;
+    const at = `${NEXT_YEAR}-03-01T15:00:00.000Z`;
+    const later = `${NEXT_YEAR}-03-02T15:00:00.000Z`;
+    const call = (method: string, path: string, body?: object) =>
+      harness.call(method, path, { key: own, ...(body === undefined ? {} : { body }) });
+    await call('POST', '/v1/sandbox/clock', { now: at });
+    const quoted = await call('POST', '/v1/payments/quote', {
+      ...{ amount: 500, currency: 'USD' },
+      ...{ source: { payment_method_id: 'pm_used' }, destination: { payment_method_id: 'pm_other' } },
+    });
+    expect(quoted.status).toBe(200);
+    const made = [
+      (await create({}, { key: own })).body,
+      (await call('POST', METHODS, { type: 'balance' })).body,
+    ];
+    const used = (await get('pm_used', own)).body;
+    expect([...made, used].map(({ created_at, updated_at }) => [created_at, updated_at])).toEqual(
+      [1, 2, 3].map(() => [at, at]),
+    );
+    await call('POST', '/v1/sandbox/clock', { now: later });
+    for (const { id } of [...made, used]) {
+      expect((await remove(id, own)).status).toBe(204);
+      const [deleted, created] = await eventsOf(id, own);
+      expect([created.timestamp, deleted.timestamp]).toEqual([at, later]);
+      expect(deleted.data).toMatchObject({ created_at: at, updated_at: later });
+    }
+  });
+
+  test('one that a version before stamped with real time, ahead of a clock that stands still, is not deleted before that', async () => {
+    const { id } = (await create()).body;
+    const ahead = new Date(Date.now() + 3_600_000);
+    await harness.database.query(
+      'update payment_methods set created_at = $2, updated_at = $2 where id = $1',
+      [id, ahead],
+    );
+    expect((await remove(id)).status).toBe(204);
+    const [deleted] = await eventsOf(id);
+    expect(deleted.data.updated_at).toBe(ahead.toISOString());
   });
 
   test('[P-4.27] ids of another form, and all in live mode, must be stored', () => {

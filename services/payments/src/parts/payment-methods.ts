@@ -16,13 +16,12 @@ export function addPaymentMethods(
   { access, webhooks: { events } }: { access: Pick<AccessPart, 'keys'>; webhooks: WebhooksPart },
 ): PaymentMethodsPart {
   const reading = createPaymentReading({ databases });
+  const clocks = createClocks({ now });
   const directory = createDirectory(readParticipants(), bank.sponsorRoutingNumbers);
   const paymentMethods = createPaymentMethods({
-    ...{ databases, sealer, directory, events, payments: reading, now, newId },
+    ...{ databases, sealer, directory, clocks, events, payments: reading, now, newId },
   });
-  const stranded = createStrandedBalances({
-    ...{ database, clocks: createClocks({ now }), reopen: paymentMethods.reopen },
-  });
+  const stranded = createStrandedBalances({ database, clocks, reopen: paymentMethods.reopen });
   return {
     ...{ paymentMethods, reading },
     routes: (_app, routes) =>

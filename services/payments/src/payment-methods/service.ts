@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Database, Queryable } from '@libs/db';
 import type { NewId, Sealer } from '@libs/seal';
+import type { Clocks } from '../clock/service.ts';
 import { errors } from '../errors.ts';
 import type { EventType, PaymentsEvent } from '../events/event.ts';
 import { type EventService, writeEvents } from '../events/service.ts';
@@ -61,6 +62,8 @@ export interface PaymentMethodsDependencies {
   databases: ByMode<Database>;
   sealer: Sealer;
   directory: Directory;
+  clocks: Pick<Clocks, 'timesOf'>;
+  /** Real time: that of the organisation is the clocks'. */
   now: () => Date;
   newId: NewId;
   events: Pick<EventService, 'record'>;
@@ -68,7 +71,7 @@ export interface PaymentMethodsDependencies {
 }
 
 export function createPaymentMethods(deps: PaymentMethodsDependencies) {
-  const { databases, directory, now, newId } = deps;
+  const { databases, directory, clocks, now, newId } = deps;
   const vault = createAccountVault(deps.sealer);
 
   function eventOf(
@@ -99,7 +102,7 @@ export function createPaymentMethods(deps: PaymentMethodsDependencies) {
     /** Stores a method and its event, in the caller's transaction. */
     async create(tx: Queryable, tenant: Tenant, input: NewMethodInput): Promise<ViewedMethod> {
       const id = newId('pm');
-      const at = now();
+      const at = (await clocks.timesOf(tx, [tenant.id])).at(tenant.id);
       const rails = input.bank ? directory.railsOf(input.bank.routingNumber, tenant.mode) : balanceRails;
       const method: PaymentMethod = {
         tenantId: tenant.id,
@@ -139,7 +142,8 @@ export function createPaymentMethods(deps: PaymentMethodsDependencies) {
         const method = await lockMethod(tx, key);
         if (method === undefined || method.deletedAt !== null) throw notFound();
         if (method.type === 'balance') await refuseMoney(tx, key);
-        const at = now();
+        const times = await clocks.timesOf(tx, [tenant.id]);
+        const at = laterOf(times.at(tenant.id), method.updatedAt);
         // Marked first: it raises the tenant's version, which waits for the payments that are being accepted, and
         // refuses those that come later. Only then the look for open payments sees all that there will ever be.
         await markDeleted(tx, key, at);
@@ -246,6 +250,11 @@ export function createPaymentMethods(deps: PaymentMethodsDependencies) {
 export type PaymentMethods = ReturnType<typeof createPaymentMethods>;
 
 const balanceRails = { send: RAIL_IDS, receive: RAIL_IDS };
+
+/** Versions before this one stamped with real time what a clock that stands still has not come to yet. */
+function laterOf(one: Date, other: Date): Date {
+  return one > other ? one : other;
+}
 
 function notFound(): Error {
   return errors.not_found({ detail: 'There is no such payment method.' });
