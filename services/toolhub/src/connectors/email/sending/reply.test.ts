@@ -137,4 +137,34 @@ describe('a reply', () => {
     await replyTo(raw, { subject });
     expect(mail.received).toMatchObject([{ to: [`${reached}@else.test`] }]);
   });
+
+  it.each([
+    ['one who wants answers at several places', 'Bob <Bob@Mail.test>, al@else.test', 'al@else.test'],
+    ['a mailbox that stands there in two spellings', 'al@else.test, Al <AL@else.test>', 'al@else.test'],
+  ])('goes neither to its own writer nor twice to %s', async (title, answerTo, reached) => {
+    const subject = title.replaceAll(/[^a-z]+/g, '-');
+    const raw = plainMail(subject).replace(
+      'To: bob@mail.test',
+      `Reply-To: ${answerTo}\r\nTo: bob@mail.test, AL@else.test, carol@else.test`,
+    );
+    await replyTo(raw, { subject });
+    await replyTo(raw, { subject }, { reply_all: true });
+    expect(mail.received).toMatchObject([{ to: [reached] }, { to: [reached, 'carol@else.test'] }]);
+    for (const { raw: sent } of mail.received) expect(sent).toMatch(/^To: al@else\.test\r$/m);
+  });
+
+  it('goes to the others where one is among several who wrote the message', async () => {
+    const raw = plainMail('by-two').replace('Someone <someone@else.test>', 'bob@mail.test, al@else.test');
+    await replyTo(raw, { subject: 'by-two' });
+    expect(mail.received).toMatchObject([{ to: ['al@else.test'] }]);
+  });
+
+  it('to one’s own mail names each of those who got it once', async () => {
+    const raw = plainMail('mine-twice')
+      .replace('Someone <someone@else.test>', 'bob@mail.test')
+      .replace('To: bob@mail.test', 'To: Carol <carol@else.test>, CAROL@else.test');
+    await replyTo(raw, { subject: 'mine-twice' });
+    expect(mail.received).toMatchObject([{ to: ['carol@else.test'] }]);
+    expect(mail.received[0]?.raw).toMatch(/^To: Carol <carol@else\.test>\r$/m);
+  });
 });

@@ -72,12 +72,27 @@ function mailboxesOf(list: readonly MessageAddressObject[] | undefined): string[
   });
 }
 
+function addressOf(entry: string): string {
+  return parseAddress(entry)?.address ?? '';
+}
+
+/** The first entry of each mailbox, however often and in whatever spellings it stands there; none of those that are known. */
+function eachOnce(entries: readonly string[], known: readonly string[]): string[] {
+  const seen = [...known];
+  return entries.filter((entry) => {
+    const address = addressOf(entry);
+    if (seen.some((other) => sameAddress(other, address))) return false;
+    seen.push(address);
+    return true;
+  });
+}
+
 function recipientsOf(
   { envelope, hasRecipients }: Original,
   { own, replyAll }: { own: string; replyAll: boolean },
 ): { to: string[]; cc: string[] } {
-  const ownAddress = parseAddress(own)?.address ?? '';
-  const isOwn = (entry: string) => sameAddress(parseAddress(entry)?.address ?? '', ownAddress);
+  const ownAddress = addressOf(own);
+  const isOwn = (entry: string) => sameAddress(addressOf(entry), ownAddress);
   const answerTo = mailboxesOf(envelope.replyTo);
   // An answer that is wanted at one's own address alone would come back to whoever writes it.
   const sender = answerTo.every(isOwn) ? mailboxesOf(envelope.from) : answerTo;
@@ -86,17 +101,13 @@ function recipientsOf(
   const isOwnMail = sender.every(isOwn);
   if (!hasRecipients && (replyAll || isOwnMail))
     throw new ConnectorError('invalid_arguments', RECIPIENTS_UNKNOWN);
-  // Whoever answers a mail of their own goes on writing to those who got it, as in every mail program.
-  const others = isOwnMail ? mailboxesOf(envelope.to).filter((entry) => !isOwn(entry)) : [];
-  const to = others.length > 0 ? others : sender;
+  // Whoever answers a mail of their own goes on writing to those who got it, as in every mail program. One's own address
+  // beside others is a place where one reads along, and what one writes oneself would come back there.
+  const others = (isOwnMail ? mailboxesOf(envelope.to) : sender).filter((entry) => !isOwn(entry));
+  const to = eachOnce(others.length > 0 ? others : sender, []);
   if (!replyAll) return { to, cc: [] };
-  const seen = [ownAddress, ...to.map((entry) => parseAddress(entry)?.address ?? '')];
-  const cc = [...mailboxesOf(envelope.to), ...mailboxesOf(envelope.cc)].filter((entry) => {
-    const address = parseAddress(entry)?.address ?? '';
-    if (seen.some((known) => sameAddress(known, address))) return false;
-    seen.push(address);
-    return true;
-  });
+  const known = [ownAddress, ...to.map(addressOf)];
+  const cc = eachOnce([...mailboxesOf(envelope.to), ...mailboxesOf(envelope.cc)], known);
   if (to.length + cc.length > RECIPIENTS_MAX) {
     throw new ConnectorError(
       'invalid_arguments',
