@@ -8,13 +8,15 @@ import { isInbox, type ListedFolder, listAllFolders } from './imap/folders.ts';
 import {
   checkFolderName,
   expectDone,
+  findFolder,
   findSpecialFolder,
-  hasFolder,
   noSuchFolder,
   openFolder,
   searchUids,
   uidSet,
+  withName,
 } from './imap/mailbox.ts';
+import { namespacesOf } from './imap/namespaces.ts';
 import type { ImapPool } from './imap/pool.ts';
 import { type Flag, readFlags, systemFlag } from './mime/message.ts';
 
@@ -149,9 +151,10 @@ export function moveMessages(
   checkFolderName(args.target_folder);
   return pool.use(context, async (client) => {
     await openFolder(client, args.folder, { readOnly: false });
-    if (!(await hasFolder(client, args.target_folder))) throw noSuchFolder(args.target_folder);
+    const target = await findFolder(client, args.target_folder);
+    if (target === null) throw noSuchFolder(args.target_folder);
     const present = await findPresent(client, args.uids);
-    const newUids = present.length > 0 ? await moveOrCopy(client, present, args.target_folder) : new Map();
+    const newUids = present.length > 0 ? await moveOrCopy(client, present, target) : new Map();
     return {
       folder: args.folder,
       target_folder: args.target_folder,
@@ -204,16 +207,16 @@ export function createFolder(
 ): Promise<{ path: string; created: boolean }> {
   return pool.use(context, async (client) => {
     const folders = await client.list({ listOnly: true });
-    const parent = folders.find(({ path }) => path === parent_folder);
+    const parent = parent_folder === undefined ? undefined : withName(client, folders, parent_folder);
     if (parent_folder !== undefined && parent === undefined) throw noSuchFolder(parent_folder);
-    const delimiter = (parent ?? folders[0])?.delimiter || '/';
+    const own = namespacesOf(client);
+    const delimiter = parent?.delimiter || own.delimiter || folders[0]?.delimiter || '/';
     // The server would make folders in folders of it, or refuse, each in its own way.
     if (name.includes(delimiter) || /[*%]/.test(name) || name !== name.trim()) {
       throw new ConnectorError('invalid_arguments', 'the name is not one that a folder can have here');
     }
-    // Where folders lie below a prefix (`INBOX.`), the library puts it before the name; it is part of what the list shows.
-    const path =
-      parent === undefined ? `${client.namespace?.prefix ?? ''}${name}` : `${parent.path}${delimiter}${name}`;
+    // Where the account's folders lie below a prefix (`INBOX.`), it is part of what the list shows.
+    const path = parent === undefined ? `${own.prefix}${name}` : `${parent.path}${delimiter}${name}`;
     checkFolderName(path);
     // Not every server has a code that tells this refusal from others.
     if (folders.some((folder) => folder.path === path)) return { path, created: false };

@@ -5,6 +5,7 @@ import { type AddressGuard, ConnectorError, doingNothing, withNothingDone } from
 import { isSecure, type MailServer, usesOAuth } from '../credential.ts';
 import { fromImapError } from '../failures.ts';
 import { guardClient } from './guard.ts';
+import { takeNamespaces } from './namespaces.ts';
 
 /** A server that says nothing is given up early: its place is another customer's. */
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -65,6 +66,7 @@ export async function connectImap(
   }, LOGIN_MS_MAX);
   try {
     await client.connect();
+    takeNamespaces(client);
     return client;
   } catch (error) {
     client.close();

@@ -1,6 +1,7 @@
 import { nextTurn } from '@libs/runtime';
 import type { ImapFlow, ListResponse } from 'imapflow';
 import { specialUse } from 'imapflow/lib/special-use.js';
+import { type FolderKind, kindOf, namespacesOf } from './namespaces.ts';
 
 export interface ListedFolder {
   path: string;
@@ -29,15 +30,16 @@ export async function listAllFolders(client: ImapFlow): Promise<ListedFolder[]> 
     ({ path }) => path.length <= FOLDER_LENGTH_MAX,
   );
   const serverSaysUse = client.capabilities.has('SPECIAL-USE') || client.capabilities.has('XLIST');
+  const namespaces = namespacesOf(client);
   const folders: ListedFolder[] = [];
   const holders = new Map<string, { folder: ListedFolder; rank: number }>();
   for (const [index, entry] of listed.entries()) {
     if (index % TURN_FOLDERS === TURN_FOLDERS - 1) await nextTurn();
     const folder = toFolder(entry);
     folders.push(folder);
-    claimUse(holders, folder, { entry, serverSaysUse });
+    claimUse(holders, folder, { entry, serverSaysUse, kind: kindOf(namespaces, folder.path) });
   }
-  // Below a prefix the server does not list it, but every mailbox has one (RFC 9051 5.1).
+  // Not every server lists it, but every mailbox has one (RFC 9051 5.1).
   if (!folders.some(({ path }) => isInbox(path))) folders.push(inbox(folders[0]?.delimiter ?? null));
   return folders.sort(byPath);
 }
@@ -60,16 +62,20 @@ const SOURCES = ['extension', 'name', 'name-guess'] as const;
 /** More levels than any path has. */
 const DEPTH_MAX = 1_000;
 
-/** One folder for each use: the one that the server names, else the one whose name says it best, the outermost first. */
+/**
+ * One folder for each use: the one that the server names, the account's own before a shared one, else the one of its own
+ * whose name says it best, the outermost first. What people call their folders says nothing of anybody else's mail.
+ */
 function claimUse(
   holders: Map<string, { folder: ListedFolder; rank: number }>,
   folder: ListedFolder,
-  { entry, serverSaysUse }: { entry: ListResponse; serverSaysUse: boolean },
+  { entry, serverSaysUse, kind }: { entry: ListResponse; serverSaysUse: boolean; kind: FolderKind },
 ): void {
   const { flag, source } = specialUse(serverSaysUse, entry);
-  if (folder.use !== null || flag === null || source === undefined) return;
-  if (source !== 'extension' && entry.flags.has('\\NonExistent')) return;
-  const rank = SOURCES.indexOf(source) * DEPTH_MAX + entry.parent.length;
+  if (folder.use !== null || flag === null || source === undefined || kind === 'others') return;
+  const isNamed = source !== 'extension';
+  if (isNamed && (kind === 'shared' || entry.flags.has('\\NonExistent'))) return;
+  const rank = (SOURCES.indexOf(source) + (kind === 'shared' ? 0.5 : 0)) * DEPTH_MAX + entry.parent.length;
   const holder = holders.get(flag);
   if (holder && (holder.rank < rank || (holder.rank === rank && holder.folder.path <= folder.path))) return;
   if (holder) Object.assign(holder.folder, { use: null, useSource: null });

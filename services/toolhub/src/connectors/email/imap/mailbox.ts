@@ -12,6 +12,7 @@ import { hasControlCharacters } from '../addresses.ts';
 import { mendHeaders } from '../mime/eight-bit-headers.ts';
 import { FOLDER_LENGTH_MAX, isInbox, listAllFolders } from './folders.ts';
 import { guardOf, tooLarge } from './guard.ts';
+import { namespacesOf } from './namespaces.ts';
 
 /** Opens the folder anew, so that what arrived since the connection last looked is seen. Reading never marks as seen. */
 export async function openFolder(
@@ -24,16 +25,29 @@ export async function openFolder(
     return await client.mailboxOpen(folder, { readOnly });
   } catch (error) {
     // Servers answer a missing folder with NO, with a code or without one; the list of folders settles it.
-    const wasRefused = (error as ImapFlowError).responseStatus !== undefined;
-    if (wasRefused && !(await hasFolder(client, folder))) throw noSuchFolder(folder);
-    throw error;
+    if ((error as ImapFlowError).responseStatus === undefined) throw error;
+    const path = await findFolder(client, folder);
+    if (path === null) throw noSuchFolder(folder);
+    if (path === folder) throw error;
+    return client.mailboxOpen(path, { readOnly });
   }
 }
 
-export async function hasFolder(client: ImapFlow, path: string): Promise<boolean> {
-  if (isInbox(path)) return true;
-  const folders = await client.list({ listOnly: true });
-  return folders.some((folder) => folder.path === path);
+/** The path under which the server lists this folder, or null where there is none. */
+export async function findFolder(client: ImapFlow, folder: string): Promise<string | null> {
+  if (isInbox(folder)) return folder;
+  const listed = await client.list({ listOnly: true });
+  return withName(client, listed, folder)?.path ?? null;
+}
+
+/** By the whole path; else by what stands behind the prefix of the account's own folders (`Sent` for `INBOX.Sent`). */
+export function withName<Folder extends { path: string }>(
+  client: ImapFlow,
+  folders: readonly Folder[],
+  name: string,
+): Folder | undefined {
+  const { prefix } = namespacesOf(client);
+  return folders.find(({ path }) => path === name) ?? folders.find(({ path }) => path === `${prefix}${name}`);
 }
 
 export type SpecialUse = 'Sent' | 'Drafts' | 'Trash';

@@ -20,15 +20,14 @@ const START_MS_MAX = 60_000;
 const POLL_MS = 25;
 const STOP_MS_MAX = 5_000;
 
-/** Null, or what keeps the real servers from being started here. */
-export function missingForRealMail(): string | null {
-  const absent = [DOVECOT_PATH, SUBMISSION_PATH, LMTP_PATH, OPENSMTPD_PATH].filter(
-    (path) => !existsSync(path),
-  );
+/** Null, or what keeps the real servers, or Dovecot alone, from being started here. */
+export function missingForRealMail({ delivery = true }: { delivery?: boolean } = {}): string | null {
+  const needed = [DOVECOT_PATH, SUBMISSION_PATH, LMTP_PATH, ...(delivery ? [OPENSMTPD_PATH] : [])];
+  const absent = needed.filter((path) => !existsSync(path));
   if (absent.length > 0) return `${absent.join(', ')} not installed`;
   // Both servers drop their rights by themselves, which only root can.
   if (process.getuid?.() !== 0) return 'they can be started by root only';
-  return existsSync(OPENSMTPD_SOCKET) ? 'another OpenSMTPD runs on this machine' : null;
+  return delivery && existsSync(OPENSMTPD_SOCKET) ? 'another OpenSMTPD runs on this machine' : null;
 }
 
 export interface RealMailServer {
@@ -45,6 +44,8 @@ export interface RealMailOptions {
   tokenInfoUrl: string;
   /** Without, only Dovecot runs: OpenSMTPD has one fixed spool, so one test file at a time can have it. */
   delivery?: boolean;
+  /** The account's folders below `INBOX.`, as at many hosters, with a trash in the folders that all share. */
+  isPrefixed?: boolean;
 }
 
 async function freePorts(count: number): Promise<number[]> {
@@ -61,9 +62,64 @@ async function freePorts(count: number): Promise<number[]> {
   return ports;
 }
 
+const PLAIN_NAMESPACES = `
+namespace inbox {
+  inbox = yes
+  separator = /
+  mailbox Archive {
+    auto = create
+    special_use = \\Archive
+  }
+  mailbox Sent {
+    auto = create
+    special_use = \\Sent
+  }
+  mailbox Drafts {
+    auto = create
+    special_use = \\Drafts
+  }
+  mailbox Trash {
+    auto = create
+    special_use = \\Trash
+  }
+}
+`;
+
+function prefixedNamespaces(folder: string): string {
+  return `
+namespace inbox {
+  inbox = yes
+  prefix = INBOX.
+  separator = .
+  mailbox Sent {
+    auto = create
+    special_use = \\Sent
+  }
+}
+namespace public {
+  type = public
+  prefix = Public.
+  separator = .
+  location = maildir:${folder}/public
+  list = children
+  subscriptions = no
+  mailbox Bin {
+    auto = create
+    special_use = \\Trash
+  }
+  mailbox Drafts {
+    auto = create
+  }
+}
+`;
+}
+
 function dovecotConfig(
   folder: string,
-  ports: Record<'imap' | 'lmtp' | 'submission' | 'smtp', number>,
+  {
+    ports,
+    namespaces,
+  }: { ports: Record<'imap' | 'lmtp' | 'submission' | 'smtp', number>; namespaces: string },
 ): string {
   return `
 base_dir = ${folder}/run
@@ -95,27 +151,7 @@ userdb {
   driver = static
   args = uid=dovenull gid=dovenull home=${folder}/mail/%u allow_all_users=yes
 }
-namespace inbox {
-  inbox = yes
-  separator = /
-  mailbox Archive {
-    auto = create
-    special_use = \\Archive
-  }
-  mailbox Sent {
-    auto = create
-    special_use = \\Sent
-  }
-  mailbox Drafts {
-    auto = create
-    special_use = \\Drafts
-  }
-  mailbox Trash {
-    auto = create
-    special_use = \\Trash
-  }
-}
-submission_relay_host = 127.0.0.1
+${namespaces}submission_relay_host = 127.0.0.1
 submission_relay_port = ${ports.smtp}
 submission_max_mail_size = 40M
 service imap-login {
@@ -189,11 +225,12 @@ export async function startRealMail({
   users,
   tokenInfoUrl,
   delivery = true,
+  isPrefixed = false,
 }: RealMailOptions): Promise<RealMailServer> {
   const folder = await mkdtemp(join(tmpdir(), 'real-mail-'));
   await chmod(folder, 0o755);
-  await Promise.all(['run', 'state', 'mail'].map((name) => mkdir(join(folder, name))));
-  await chmod(join(folder, 'mail'), 0o777);
+  await Promise.all(['run', 'state', 'mail', 'public'].map((name) => mkdir(join(folder, name))));
+  await Promise.all(['mail', 'public'].map((name) => chmod(join(folder, name), 0o777)));
   const [imap, lmtp, submission, smtp] = (await freePorts(4)) as [number, number, number, number];
   const ports = { imap, lmtp, submission, smtp };
   // The trailing colons are part of the format.
@@ -204,7 +241,8 @@ export async function startRealMail({
     `introspection_url = ${tokenInfoUrl}\nintrospection_mode = get\nusername_attribute = username\nactive_attribute = active\nactive_value = true\n`,
     { mode: 0o644 },
   );
-  await writeFile(join(folder, 'dovecot.conf'), dovecotConfig(folder, ports));
+  const namespaces = isPrefixed ? prefixedNamespaces(folder) : PLAIN_NAMESPACES;
+  await writeFile(join(folder, 'dovecot.conf'), dovecotConfig(folder, { ports, namespaces }));
   await writeFile(join(folder, 'smtpd.conf'), smtpdConfig(ports), { mode: 0o600 });
   const output: string[] = [];
   const dovecot = spawn(DOVECOT_PATH, ['-F', '-c', join(folder, 'dovecot.conf')]);

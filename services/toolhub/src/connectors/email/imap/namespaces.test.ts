@@ -1,0 +1,153 @@
+// Folders that lie below a prefix, and those beside them, which belong to others or to all.
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { Connector, ToolContext } from '../../connector.ts';
+import { closeTestContexts, runTool, testContext } from '../../test/tool-runner.ts';
+import { createEmailConnector } from '../connector.ts';
+import type { EmailCredential } from '../credential.ts';
+import type { MessageSummary } from '../mime/message.ts';
+import { type HostileServer, type ImapScript, startHostileImap } from '../test/hostile-imap-server.ts';
+import { appendRaw, callerOf, findArrived, type Page, plainMail } from '../test/mail-setup.ts';
+import { missingForRealMail, type RealMailServer, startRealMail } from '../test/real-mail-server.ts';
+
+type Folders = Page<{ path: string; special_use: string | null; messages: number | null }>;
+
+const missing = missingForRealMail({ delivery: false });
+if (missing === null) describe('folders below a prefix on Dovecot', onDovecot);
+else console.warn(`LEFT OUT: folders below a prefix on Dovecot (${missing})`);
+
+function onDovecot(): void {
+  let mail: RealMailServer;
+  let connector: Connector;
+  let alice: ToolContext<EmailCredential>;
+
+  beforeAll(async () => {
+    const users = { 'alice@mail.test': 'pass-a' };
+    mail = await startRealMail({
+      users,
+      // Nobody logs in with a token here, so nobody is asked about one.
+      ...{ tokenInfoUrl: 'http://127.0.0.1:1/?token=', delivery: false, isPrefixed: true },
+    });
+    connector = createEmailConnector();
+    const place = { host: '127.0.0.1', port: mail.imapPort, secure: false };
+    const imap = { ...place, user: 'alice@mail.test', password: 'pass-a' };
+    const credential = { imap, smtp: imap, from: 'alice@mail.test' };
+    const allow = [`127.0.0.1:${mail.imapPort}`];
+    alice = testContext({ platform: 'email', credential, allow }) as ToolContext<EmailCredential>;
+  });
+  afterAll(async () => {
+    await connector.close?.();
+    await closeTestContexts();
+    await mail.stop();
+  });
+
+  it('are listed with those beside them, each by the path that the server has for it', async () => {
+    const { items } = await callerOf(connector)<Folders>('email_list_folders', {}, alice);
+    expect(items.map(({ path, special_use }) => [path, special_use])).toEqual([
+      ['INBOX', 'inbox'],
+      ['INBOX.Sent', 'sent'],
+      ['Public', null],
+      ['Public.Bin', 'trash'],
+      // The drafts of all are not those of this one.
+      ['Public.Drafts', null],
+    ]);
+    expect(items.map(({ messages }) => messages)).toEqual([0, 0, null, 0, 0]);
+  });
+
+  it.each(['Public.Drafts', 'INBOX.Sent', 'Sent'])('are opened and moved into: %s', async (folder) => {
+    const call = callerOf(connector);
+    const subject = `into ${folder}`;
+    await appendRaw(alice, { folder: 'INBOX', raw: plainMail(subject) });
+    const { uid } = await findArrived(connector, alice, subject);
+    const args = { folder: 'INBOX', uids: [uid], target_folder: folder };
+    expect(await call('email_move_messages', args, alice)).toMatchObject({
+      target_folder: folder,
+      moved: [{ uid }],
+    });
+    const there = await call<Page<MessageSummary>>('email_search_messages', { folder, subject }, alice);
+    expect(there.items).toMatchObject([{ folder, subject }]);
+    const flagged = { folder, uids: [there.items[0]?.uid], add: ['flagged'] };
+    expect(await call('email_update_flags', flagged, alice)).toMatchObject({ messages: [{}], missing: [] });
+  });
+
+  it('are told of where there are none, in either form', async () => {
+    const call = callerOf(connector);
+    for (const folder of ['Nowhere', 'INBOX.Nowhere', 'Public.Nowhere', 'Bin']) {
+      const refusal = { code: 'invalid_arguments', message: `there is no folder ${JSON.stringify(folder)}` };
+      await expect(call('email_search_messages', { folder }, alice)).rejects.toMatchObject(refusal);
+    }
+  });
+
+  it('take what is deleted where the server names the trash', async () => {
+    await appendRaw(alice, { folder: 'INBOX', raw: plainMail('to be deleted') });
+    const { uid } = await findArrived(connector, alice, 'to be deleted');
+    const deleted = { trash_folder: 'Public.Bin', deleted: [{ uid }] };
+    const args = { folder: 'INBOX', uids: [uid] };
+    expect(await callerOf(connector)('email_delete_messages', args, alice)).toMatchObject(deleted);
+    await findArrived(connector, alice, { folder: 'Public.Bin', subject: 'to be deleted' });
+  });
+
+  it('are made below the prefix, and below whatever folder is named', async () => {
+    const call = callerOf(connector);
+    const made = async (args: object) => call<object>('email_create_folder', { ...args }, alice);
+    expect(await made({ name: 'Büro' })).toEqual({ path: 'INBOX.Büro', created: true });
+    expect(await made({ name: 'Büro' })).toEqual({ path: 'INBOX.Büro', created: false });
+    const parents = ['INBOX.Büro', 'Büro', 'Public.Drafts'];
+    const paths = parents.map((parent_folder, index) => made({ name: `in ${index}`, parent_folder }));
+    expect(await Promise.all(paths)).toEqual([
+      { path: 'INBOX.Büro.in 0', created: true },
+      { path: 'INBOX.Büro.in 1', created: true },
+      { path: 'Public.Drafts.in 2', created: true },
+    ]);
+  });
+}
+
+describe('folders of others', () => {
+  const connectors: Connector[] = [];
+  const servers: HostileServer[] = [];
+  afterEach(async () => {
+    await Promise.all(connectors.splice(0).map((connector) => connector.close?.()));
+    await Promise.all(servers.splice(0).map((server) => server.stop()));
+    await closeTestContexts();
+  });
+
+  async function listUses(script: ImapScript): Promise<(string | null)[][]> {
+    const server = await startHostileImap(script);
+    servers.push(server);
+    const place = { host: '127.0.0.1', port: server.port, secure: false, user: 'u', password: 'p' };
+    const credential = { imap: place, smtp: place, from: 'a@mail.test' };
+    const context = testContext({ platform: 'email', credential, allow: [`127.0.0.1:${server.port}`] });
+    const connector = createEmailConnector();
+    connectors.push(connector);
+    const { items } = await runTool<Folders>(connector, 'email_list_folders', { args: {}, context });
+    return items.map(({ path, special_use }) => [path, special_use]);
+  }
+  const list = (...folders: string[]) => folders.map((folder) => `* LIST ${folder}\r\n`).join('');
+
+  it('are not taken for the account’s own by what they are called', async () => {
+    const NAMESPACE = '* NAMESPACE (("" "/")) (("Users/" "/")) (("&ANY-ffentlich/" "/"))\r\n';
+    const LIST = list('() "/" Users/ben/Sent', '() "/" &ANY-ffentlich/Trash', '() "/" Archive/Drafts');
+    expect(await listUses({ NAMESPACE, LIST })).toEqual([
+      ['INBOX', 'inbox'],
+      ['Archive/Drafts', 'drafts'],
+      ['Users/ben/Sent', null],
+      ['Öffentlich/Trash', null],
+    ]);
+  });
+
+  it('serve where they are shared and the server names none of the account’s own', async () => {
+    const NAMESPACE = '* NAMESPACE (("INBOX." ".")) (("user." ".")) (("" "."))\r\n';
+    const LIST = list(
+      '(\\Sent) "." Post',
+      '(\\Sent) "." INBOX.a.b.Sent',
+      '(\\Trash) "." Bin',
+      '(\\Drafts) "." user.ben.Drafts',
+    );
+    expect(await listUses({ NAMESPACE, LIST })).toEqual([
+      ['INBOX', 'inbox'],
+      ['Bin', 'trash'],
+      ['INBOX.a.b.Sent', 'sent'],
+      ['Post', null],
+      ['user.ben.Drafts', null],
+    ]);
+  });
+});
