@@ -84,10 +84,18 @@ describe('refreshing e-mail tokens', () => {
   });
 
   it('tells a refusal from a bad moment', async () => {
-    reply(400, { error: 'invalid_grant', error_description: 'revoked' });
-    expect(await refresh()).toEqual({ kind: 'refused', reason: 'invalid_grant' });
-    reply(401, { error: 'invalid_client' });
-    expect(await refresh()).toEqual({ kind: 'refused', reason: 'invalid_client' });
+    for (const [status, error] of [
+      [400, 'invalid_grant'],
+      [400, 'interaction_required'],
+      // Of a client of the customer's own, which nobody else can mend.
+      [401, 'invalid_client'],
+      [400, 'unauthorized_client'],
+      [400, 'invalid_scope'],
+      [400, 'unsupported_grant_type'],
+    ] as const) {
+      reply(status, { error, error_description: 'revoked' });
+      expect(await refresh()).toEqual({ kind: 'refused', reason: error });
+    }
     reply(429, '', { 'retry-after': '7' });
     await expect(refresh()).rejects.toMatchObject({ code: 'rate_limited', retryAfterSeconds: 7 });
     for (const [after, retryAfterSeconds] of [
@@ -103,6 +111,10 @@ describe('refreshing e-mail tokens', () => {
       [503, { error: 'temporarily_unavailable' }],
       [404, '<html>'],
       [400, { message: 'not OAuth' }],
+      [400, { error: 'temporarily_unavailable' }],
+      [400, { error: 'server_error' }],
+      [400, { error: 'slow_down' }],
+      [403, { error: 'rate_limit_exceeded' }],
       [200, '{"access_token":'],
       [200, {}],
       [200, { access_token: 'a\r\nb' }],

@@ -7,6 +7,13 @@ import { MAIL_PROVIDERS, type MailProvider } from './providers.ts';
 
 const TOKEN_ENDPOINT = 'the token endpoint';
 const REASON_LENGTH_MAX = 100;
+/** What RFC 6749 5.2 says of a client and of what is asked with it. */
+const CLIENT_ERRORS: ReadonlySet<string> = new Set([
+  'invalid_client',
+  'unauthorized_client',
+  'invalid_scope',
+  'unsupported_grant_type',
+]);
 
 /** RFC 6749 6. What comes back replaces both access tokens and, where the server rotates it, the refresh token. */
 export async function refreshEmail(
@@ -36,7 +43,12 @@ function refusalOf(
   // RFC 6749 5.2 names the error; an answer without it comes from something else on the way.
   if (typeof error !== 'string')
     throw new ConnectorError('platform_unavailable', `${TOKEN_ENDPOINT} answered ${status}`);
-  if (oauth !== undefined && 'provider' in oauth) return notRenewed(TOKEN_ENDPOINT, error);
+  const isOperators = oauth !== undefined && 'provider' in oauth;
+  if (isOperators || !CLIENT_ERRORS.has(error)) {
+    // Throws where the word is none that ends a token: a server that is busy may answer 400, too.
+    const refusal = notRenewed(TOKEN_ENDPOINT, error);
+    if (isOperators) return refusal;
+  }
   return { kind: 'refused', reason: error.slice(0, REASON_LENGTH_MAX) };
 }
 
