@@ -71,6 +71,35 @@ describe('tools', () => {
     });
   });
 
+  it.each(['fatal_error', 'internal_error'])(
+    'leaves open what Slack may have done before it failed: %s',
+    async (error) => {
+      const meet = (status: number) =>
+        server.failNext({ kind: 'reply', reply: { status, json: { ok: false, error } } });
+      const failed = { code: 'platform_unavailable', message: expect.stringContaining(error) };
+      const open = { ...failed, message: expect.stringContaining('may have been done'), outcomeOpen: true };
+      for (const [tool, args] of [
+        ['slack_send_message', { channel: CHANNEL, text: 'hi' }],
+        ['slack_delete_message', { channel: CHANNEL, ts: server.addMessage(CHANNEL, 'ada', 'mine') }],
+      ] as const)
+        for (const status of [200, 500]) {
+          const before = server.received.length;
+          meet(status);
+          await expect(call(tool, args), tool).rejects.toMatchObject(open);
+          expect(server.received.length - before).toBe(1);
+        }
+      const emoji = 'eyes';
+      meet(200);
+      server.failNext({ kind: 'reply', reply: { json: { ok: false, error: 'channel_not_found' } } });
+      await expect(call('slack_add_reaction', { channel: CHANNEL, ts, emoji })).rejects.toMatchObject({
+        outcomeOpen: true,
+      });
+      meet(200);
+      meet(200);
+      await expect(call('slack_list_channels', {})).rejects.toMatchObject({ ...failed, outcomeOpen: false });
+    },
+  );
+
   it('writes to people of every kind of workspace', async () => {
     for (const person of ['U0123456789', 'W0123456789']) {
       const json = { ok: true, channel: 'D0123456789', ts: '1700000000.000100' };

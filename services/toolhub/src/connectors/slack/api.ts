@@ -27,7 +27,9 @@ const TOKEN_ERRORS = new Set([
   'account_inactive',
   'not_authed',
 ]);
-const PASSING_ERRORS = new Set(['internal_error', 'fatal_error', 'service_unavailable', 'request_timeout']);
+const PASSING_ERRORS = new Set(['service_unavailable', 'request_timeout']);
+/** Of these Slack says that some aspect of the operation may have succeeded. */
+const HALFWAY_ERRORS = new Set(['internal_error', 'fatal_error']);
 
 /** Slack refuses with status 200 and `{ok: false, error}`; only limits and outages have a status of their own. */
 export const callSlack = createVendorApi<OAuthCredential>({
@@ -36,9 +38,10 @@ export const callSlack = createVendorApi<OAuthCredential>({
   headers: bearer,
   secrets: secretsOf,
   isRefusal: ({ body }) => fieldsOf(body).ok === false,
-  explain({ status, headers, body }, said, now) {
+  explain({ status, headers, body, isRead }, said, now) {
     const { error, needed } = fieldsOf(body);
     const code = textOrNull(error);
+    if (code !== null && HALFWAY_ERRORS.has(code)) return brokenOff(code, isRead);
     if (code === null || status >= 500) return undefined;
     if (TOKEN_ERRORS.has(code)) return tokenRefused(TITLE);
     if (status === 429 || code === 'ratelimited' || code === 'rate_limited')
@@ -49,3 +52,10 @@ export const callSlack = createVendorApi<OAuthCredential>({
     return refusedBy(TITLE, said(scope === null ? code : `${code}, the token needs ${scope}`), said(code));
   },
 });
+
+function brokenOff(code: string, isRead: boolean): ConnectorError {
+  const maybeDone = isRead ? '' : '; what was asked for may have been done';
+  return new ConnectorError('platform_unavailable', `${TITLE} failed (${code})${maybeDone}`, {
+    outcomeOpen: !isRead,
+  });
+}

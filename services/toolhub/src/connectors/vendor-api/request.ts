@@ -26,6 +26,11 @@ export interface VendorAnswer {
   body: unknown;
 }
 
+export interface VendorRefusal extends VendorAnswer {
+  /** Whether what was asked for changes nothing, so that nothing of it can have been done. */
+  isRead: boolean;
+}
+
 /** How one vendor is spoken to; everything that all vendors share is done here. */
 export interface VendorRules<Credential> {
   title: string;
@@ -37,7 +42,7 @@ export interface VendorRules<Credential> {
   /** For vendors that refuse with status 200. */
   isRefusal?(answer: VendorAnswer): boolean;
   /** What this vendor means by a refusal; undefined leaves it to the status. */
-  explain(answer: VendorAnswer, said: (text: unknown) => string, now: Date): ConnectorError | undefined;
+  explain(answer: VendorRefusal, said: (text: unknown) => string, now: Date): ConnectorError | undefined;
 }
 
 export type CallVendor<Credential> = (
@@ -54,7 +59,10 @@ const RETRY_AFTER_SECONDS = 30;
 const RETRY_AFTER_SECONDS_MAX = 24 * 60 * 60;
 
 export function createVendorApi<Credential>(rules: VendorRules<Credential>): CallVendor<Credential> {
-  async function once(context: ToolContext<Credential>, request: VendorRequest): Promise<VendorAnswer> {
+  async function once(
+    context: ToolContext<Credential>,
+    request: VendorRequest & { isRead: boolean },
+  ): Promise<VendorAnswer> {
     const response = await context.fetch(addressOf(rules.baseUrl(context), request), {
       method: request.method ?? 'GET',
       headers: {
@@ -72,8 +80,9 @@ export function createVendorApi<Credential>(rules: VendorRules<Credential>): Cal
     };
     if (response.ok && rules.isRefusal?.(answer) !== true) return answer;
     const said = (text: unknown) => tidy(text, rules.secrets(context.credential));
+    const refusal = { ...answer, isRead: request.isRead };
     throw (
-      rules.explain(answer, said, context.now()) ?? explainStatus(rules.title, answer, said, context.now())
+      rules.explain(refusal, said, context.now()) ?? explainStatus(rules.title, answer, said, context.now())
     );
   }
 
@@ -83,7 +92,7 @@ export function createVendorApi<Credential>(rules: VendorRules<Credential>): Cal
     let isOpen = false;
     for (let repeat = 0; ; repeat += 1) {
       try {
-        return await once(context, request);
+        return await once(context, { ...request, isRead });
       } catch (error) {
         if (!(error instanceof ConnectorError)) throw error;
         const isPassing = error.code === 'platform_unavailable';
