@@ -20,6 +20,7 @@ const missing = missingForRealMail();
 if (missing === null) describe('e-mail over Dovecot and OpenSMTPD', runAll);
 else console.warn(`LEFT OUT: the round trip over Dovecot and OpenSMTPD (${missing})`);
 
+const UTF8_BODY = '\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 8bit\r\n\r\n';
 const ODD_FOLDER = 'Entwürfe & Co/漢字';
 
 function runAll(): void {
@@ -78,6 +79,20 @@ function runAll(): void {
     const page = await call<{ items: unknown[] }>(
       'email_search_messages',
       { subject: 'for Alice alone' },
+      bob,
+    );
+    expect(page.items).toEqual([]);
+  });
+
+  it('finds words beyond ASCII, several in one search', async () => {
+    const raw = plainMail('=?utf-8?Q?Gr=C3=B6=C3=9Fe?=', 'in 漢字').replace('\r\n\r\n', UTF8_BODY);
+    await appendRaw(bob, { folder: 'INBOX', raw: Buffer.from(raw) });
+    expect(await findArrived(connector, bob, { subject: 'größe', query: '漢字' })).toMatchObject({
+      subject: 'Größe',
+    });
+    const page = await callerOf(connector)<{ items: unknown[] }>(
+      'email_search_messages',
+      { subject: 'größe', query: '漢語' },
       bob,
     );
     expect(page.items).toEqual([]);

@@ -9,6 +9,7 @@ import {
 } from '@libs/egress';
 import type { ImapFlow } from 'imapflow';
 import { ConnectorError } from '../../connector.ts';
+import { withLiterals } from './literals.ts';
 
 /** How long one command may take, however busy the server looks meanwhile. */
 const COMMAND_MS_MAX = 30_000;
@@ -111,7 +112,7 @@ export function guardClient(client: ImapFlow, options: ImapGuardOptions = {}): I
       commandMsMax,
     );
     timer.unref();
-    return exec(command, attributes, execOptions).finally(() => {
+    return exec(command, withLiterals(client, attributes), execOptions).finally(() => {
       clearTimeout(timer);
       isUpgrading = false;
     });
