@@ -205,6 +205,40 @@ describe('tools', () => {
     expect(next.uri).not.toBe(one.uri);
   });
 
+  it('leaves a post as it is that an app of the account liked, and no other', async () => {
+    const likes = () => [...server.records.keys()].filter((key) => key.includes('.like/'));
+    const uri = server.addPost('bob.bsky.test', 'liked elsewhere');
+    server.addLike('bob.bsky.test', uri);
+    const before = likes();
+    await call('bluesky_like_post', { uri });
+    expect(likes().filter((key) => !before.includes(key))).toEqual([expect.stringContaining(adaDid)]);
+    const other = server.addPost('bob.bsky.test', 'liked in the app');
+    server.addLike('ada.bsky.test', other);
+    const then = likes();
+    await call('bluesky_like_post', { uri: other.replace(/did:plc:[0-9a-f]+/, 'bob.bsky.test') });
+    expect(likes()).toEqual(then);
+  });
+
+  it.each([
+    [
+      'is none',
+      1,
+      { status: 400, json: { error: 'InvalidRequest', message: 'No service configured for it' } },
+    ],
+    // Asked twice.
+    ['cannot be reached', 2, { status: 502, json: { error: 'UpstreamFailure', message: 'unreachable' } }],
+    ['does not show it', 1, { json: { posts: [] } }],
+  ])('likes a post of which no app view tells: it %s', async (title, times, reply) => {
+    const uri = server.addPost('bob.bsky.test', title);
+    const isAsked = ({ path }: { path: string }) => path === '/xrpc/app.bsky.feed.getPosts';
+    for (let time = 0; time < times; time += 1) server.failNext({ kind: 'reply', reply }, isAsked);
+    for (let repeat = 0; repeat < 2; repeat += 1) await call('bluesky_like_post', { uri });
+    const likes = [...server.records.values()].filter(
+      ({ value }) => (value.subject as { uri?: string } | undefined)?.uri === uri,
+    );
+    expect(likes).toMatchObject([{ author: adaDid }]);
+  });
+
   it('deletes its own posts and no others', async () => {
     const { uri } = await call<{ uri: string }>('bluesky_create_post', { text: 'gone soon' });
     await call('bluesky_delete_post', { uri });

@@ -24,6 +24,8 @@ export interface BlueskyServer extends VendorServer {
   expireAccess(): void;
   expireRefresh(): void;
   addPost(handle: string, text: string, reply?: { parent: string; root: string }): string;
+  /** As an app does it, under a key of its own. */
+  addLike(handle: string, uri: string): string;
   notify(handle: string, reason: string): void;
   records: Map<string, StoredRecord>;
   /** How often a password was tried. */
@@ -85,7 +87,7 @@ export async function startBluesky(port = 0): Promise<BlueskyServer> {
   const viewOf = ({ uri, cid, value, author }: StoredRecord, viewer: string) => ({
     ...{ uri, cid, record: value, author: authorOf(author), indexedAt: '2026-11-01T10:00:00.000Z' },
     ...{ replyCount: 0, repostCount: 0, likeCount: likesOf(uri).length },
-    viewer: likesOf(uri).some((like) => like.author === viewer) ? { like: likesOf(uri)[0]?.uri } : {},
+    viewer: { like: likesOf(uri).find((like) => like.author === viewer)?.uri },
   });
   const posts = () =>
     [...records.values()].filter(({ uri }) => uri.includes('/app.bsky.feed.post/')).toReversed();
@@ -110,9 +112,8 @@ export async function startBluesky(port = 0): Promise<BlueskyServer> {
 
   const nextKey = () => {
     state.serial += 1;
-    return `3${String(state.serial)
-      .padStart(12, '2')
-      .replace(/[0189]/g, 'z')}`;
+    const digits = String(state.serial).padStart(12, '0');
+    return `3${digits.replace(/\d/g, (digit) => 'abcdefghij'.charAt(Number(digit)))}`;
   };
 
   const server = await startVendorServer(
@@ -190,6 +191,11 @@ export async function startBluesky(port = 0): Promise<BlueskyServer> {
         );
         return { json: { posts: items.map((post) => viewOf(post, did)), cursor } };
       }),
+      'GET /xrpc/app.bsky.feed.getPosts': signedIn(({ query }, did) => {
+        // It leaves out what it does not have.
+        const found = query.getAll('uris').flatMap((uri) => records.get(uri) ?? []);
+        return { json: { posts: found.map((post) => viewOf(post, did)) } };
+      }),
       'GET /xrpc/app.bsky.feed.getPostThread': signedIn(({ query }, did) => {
         const post = records.get(query.get('uri') ?? '');
         if (post === undefined) return failure(400, 'NotFound', 'Post not found');
@@ -237,6 +243,13 @@ export async function startBluesky(port = 0): Promise<BlueskyServer> {
         record: value,
       });
       return String((answer.json as Fields).uri);
+    },
+    addLike(handle: string, uri: string) {
+      const collection = 'app.bsky.feed.like';
+      const subject = { uri, cid: records.get(uri)?.cid };
+      const record = { $type: collection, subject, createdAt: '2026-11-01T10:00:00.000Z' };
+      const { json } = put(resolve(handle) as string, { collection, rkey: nextKey(), record });
+      return String((json as Fields).uri);
     },
     notify(handle: string, reason: string) {
       const author = authorOf(resolve(handle) as string);

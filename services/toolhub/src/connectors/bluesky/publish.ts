@@ -2,6 +2,7 @@ import { ConnectorError } from '../connector.ts';
 import { fieldsOf, textOrNull } from '../vendor-api/shape.ts';
 import { type BlueskyContext, callBluesky, sessionOf, shape } from './api.ts';
 import { parsePostUri } from './at-uri.ts';
+import { lacksAppView } from './own-records.ts';
 import { recordKeyFor } from './record-keys.ts';
 import { facetsOf, mentionedHandles } from './rich-text.ts';
 
@@ -50,16 +51,32 @@ export async function publishPost(
 }
 
 /** A like is one record per account and post; finding it there means that there is nothing to do. */
-export async function likePost(context: BlueskyContext, uri: string): Promise<StrongRef> {
+export async function likePost(context: BlueskyContext, uri: string): Promise<void> {
   const { did: repo } = sessionOf(context.credential);
   const collection = 'app.bsky.feed.like';
   // The server's own spelling: an address may name its author by handle or by DID, and both mean one post.
   const subject = await strongRef(context, uri);
   const rkey = recordKeyFor(repo, subject.uri);
-  const known = await findRecord(context, { repo, collection, rkey });
-  if (known !== undefined) return known;
+  // What a call of ours wrote may be too new for the app view to know.
+  if ((await findRecord(context, { repo, collection, rkey })) !== undefined) return;
+  if (await isLiked(context, subject.uri)) return;
   const record = { $type: collection, subject, createdAt: context.now().toISOString() };
-  return writeRecord(context, 'putRecord', { repo, collection, rkey, record });
+  await writeRecord(context, 'putRecord', { repo, collection, rkey, record });
+}
+
+/** Other apps of the account keep their likes under keys that only an app view finds. */
+async function isLiked(context: BlueskyContext, uri: string): Promise<boolean> {
+  try {
+    const { body } = await callBluesky(context, {
+      path: '/xrpc/app.bsky.feed.getPosts',
+      query: { uris: uri },
+    });
+    const [post] = shape.list(shape.object(body).posts);
+    return textOrNull(fieldsOf(fieldsOf(post).viewer).like) !== null;
+  } catch (error) {
+    if (!lacksAppView(error)) throw error;
+    return false;
+  }
 }
 
 /** Deleting what is not there is no error in this protocol; deleting another's is refused before anything is sent. */
