@@ -160,6 +160,24 @@ describe('tools', () => {
     ]);
   });
 
+  it.each([
+    ['#neu', ['neu']],
+    ['#1! #2026 #... #1,5 #_ # ## #', []],
+    ['#1a #2026er, (#bracket)', ['1a', '2026er']],
+    ['#foo-bar. #c++, #a.b!? #d’accord', ['foo-bar', 'c++', 'a.b', 'd’accord']],
+    ['#a#b C#x', ['a#b']],
+    ['＃日本語 #हिन्दी #🦋', ['日本語', 'हिन्दी', '🦋']],
+    ['#\ufe0f\u20e3 #soft\u00adly #no\u200bspace', ['soft', 'no']],
+    [`#${'x'.repeat(64)}! #${'y'.repeat(70)}`, ['x'.repeat(64)]],
+  ])('marks the tags that people wrote, whole, and no others: %s', (text, tags) => {
+    const bytes = Buffer.from(text);
+    const marked = facetsOf(text, new Map()).map(({ index, features }) => [
+      bytes.subarray(index.byteStart, index.byteEnd).toString().slice(1),
+      features[0]?.tag,
+    ]);
+    expect(marked).toEqual(tags.map((tag) => [tag, tag]));
+  });
+
   it('marks every facet within the text, whatever the text is', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 300 }), (text) => {

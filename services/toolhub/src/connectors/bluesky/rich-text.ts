@@ -8,7 +8,10 @@ export interface Facet {
 
 const LINK = /(?<=^|[\s(])https?:\/\/[^\s<>"]{1,2000}/g;
 const MENTION = /(?<=^|[\s(])@([a-zA-Z0-9](?:[a-zA-Z0-9-]{0,62})(?:\.[a-zA-Z0-9-]{1,63}){1,8})/g;
-const TAG = /(?<=^|\s)#((?!\d+(?:\s|$))[\p{L}\p{N}\p{M}_]{1,64})/gu;
+/** What is not seen ends a tag, as a space does; `#` before U+FE0F is an emoji, the key of a telephone. */
+// biome-ignore lint/suspicious/noMisleadingCharacterClass: each of these ends a tag by itself.
+const TAG = /(?<=^|\s)[#＃](?!\ufe0f)([^\s\u00ad\u2060\u200b-\u200d\u20e2]+)/gu;
+const TAG_LENGTH_MAX = 64;
 const FACETS_MAX = 100;
 
 /** Handles that a text mentions, each once. */
@@ -30,13 +33,12 @@ export function facetsOf(text: string, dids: ReadonlyMap<string, string>): Facet
       facet(text, { start: match.index, part: match[0] }, { $type: 'app.bsky.richtext.facet#mention', did }),
     ];
   });
-  const tags = [...text.matchAll(TAG)].map((match) =>
-    facet(
-      text,
-      { start: match.index, part: match[0] },
-      { $type: 'app.bsky.richtext.facet#tag', tag: match[1] as string },
-    ),
-  );
+  const tags = [...text.matchAll(TAG)].flatMap((match) => {
+    const tag = (match[1] as string).replace(/\p{P}+$/u, '');
+    if (!isTag(tag)) return [];
+    const part = `${match[0].charAt(0)}${tag}`;
+    return [facet(text, { start: match.index, part }, { $type: 'app.bsky.richtext.facet#tag', tag })];
+  });
   return [...links, ...mentions, ...tags]
     .sort((a, b) => a.index.byteStart - b.index.byteStart)
     .filter(
@@ -53,6 +55,11 @@ function facet(
 ): Facet {
   const byteStart = Buffer.byteLength(text.slice(0, start));
   return { index: { byteStart, byteEnd: byteStart + Buffer.byteLength(part) }, features: [feature] };
+}
+
+/** As Bluesky's own apps have it: a number is none, and one that is too long is text, since a part of it is another tag. */
+function isTag(tag: string): boolean {
+  return /[^\d\p{P}]/u.test(tag) && tag.length <= TAG_LENGTH_MAX;
 }
 
 /** Bluesky refuses the whole post for one link without a host (`https://...`). */
