@@ -4,7 +4,7 @@ import { ConnectorError, type PageArguments, type ToolContext } from '../connect
 import { decodeCursor, encodeCursor } from '../vendor-api/cursor.ts';
 import type { EmailCredential } from './credential.ts';
 import { connectionLost } from './failures.ts';
-import { isInbox, type ListedFolder, listAllFolders } from './imap/folders.ts';
+import { findListed, isInbox, type ListedFolder, listAllFolders } from './imap/folders.ts';
 import {
   checkFolderName,
   expectDone,
@@ -219,7 +219,7 @@ export function createFolder(
     const path = parent === undefined ? `${own.prefix}${name}` : `${parent.path}${delimiter}${name}`;
     checkFolderName(path);
     // Not every server has a code that tells this refusal from others.
-    if (folders.some((folder) => folder.path === path)) return { path, created: false };
+    if (findListed(client, folders, path) !== undefined) return { path, created: false };
     const made = await client.mailboxCreate(path);
     return { path: made.path, created: made.created };
   });

@@ -1,6 +1,7 @@
 import { nextTurn } from '@libs/runtime';
 import type { ImapFlow, ListResponse } from 'imapflow';
 import { specialUse } from 'imapflow/lib/special-use.js';
+import { encodePath } from 'imapflow/lib/tools.js';
 import { type FolderKind, kindOf, namespacesOf } from './namespaces.ts';
 
 export interface ListedFolder {
@@ -18,7 +19,7 @@ export interface ListedFolder {
 export const FOLDER_LENGTH_MAX = 500;
 const INBOX = 'INBOX';
 /** Looked at in one go; in between, everything else that this process does gets its turn. */
-const TURN_FOLDERS = 250;
+const TURN_FOLDERS = 50;
 
 /**
  * All folders that can be used, the inbox first, then by the characters of their paths. The library's own list is not
@@ -26,15 +27,18 @@ const TURN_FOLDERS = 250;
  * ones, and asks for subscriptions, which nobody here wants to know.
  */
 export async function listAllFolders(client: ImapFlow): Promise<ListedFolder[]> {
-  const listed = (await client.list({ listOnly: true })).filter(
-    ({ path }) => path.length <= FOLDER_LENGTH_MAX,
-  );
+  const listed = await client.list({ listOnly: true });
   const serverSaysUse = client.capabilities.has('SPECIAL-USE') || client.capabilities.has('XLIST');
   const namespaces = namespacesOf(client);
   const folders: ListedFolder[] = [];
   const holders = new Map<string, { folder: ListedFolder; rank: number }>();
   for (const [index, entry] of listed.entries()) {
     if (index % TURN_FOLDERS === TURN_FOLDERS - 1) await nextTurn();
+    if (entry.path.length > FOLDER_LENGTH_MAX) continue;
+    if (!isListedAs(entry, encodePath(client, entry.path))) {
+      if (entry.pathAsListed.length <= FOLDER_LENGTH_MAX) folders.push(unreadable(entry));
+      continue;
+    }
     const folder = toFolder(entry);
     folders.push(folder);
     claimUse(holders, folder, { entry, serverSaysUse, kind: kindOf(namespaces, folder.path) });
@@ -42,6 +46,21 @@ export async function listAllFolders(client: ImapFlow): Promise<ListedFolder[]> 
   // Not every server lists it, but every mailbox has one (RFC 9051 5.1).
   if (!folders.some(({ path }) => isInbox(path))) folders.push(inbox(folders[0]?.delimiter ?? null));
   return folders.sort(byPath);
+}
+
+/** The folder with exactly this path, unless its name only reads so. */
+export function findListed(
+  client: ImapFlow,
+  folders: readonly ListResponse[],
+  path: string,
+): ListResponse | undefined {
+  const encoded = encodePath(client, path);
+  return folders.find((entry) => entry.path === path && isListedAs(entry, encoded));
+}
+
+/** Whether asking for the folder in this encoding is asking for this one; some servers put a delimiter before all paths. */
+function isListedAs({ path, pathAsListed, delimiter }: ListResponse, encoded: string): boolean {
+  return isInbox(path) || pathAsListed === encoded || pathAsListed === `${delimiter}${encoded}`;
 }
 
 export function isInbox(path: string): boolean {
@@ -56,6 +75,15 @@ function toFolder({ path, name, delimiter, flags }: ListResponse): ListedFolder 
   const isSelectable = !flags.has('\\Noselect') && !flags.has('\\NonExistent');
   const use = isInbox(path) ? '\\Inbox' : null;
   return { path, name, delimiter: delimiter || null, isSelectable, use, useSource: use && 'name' };
+}
+
+/**
+ * A name that is not in IMAP's encoding (RFC 3501 5.1.3) reads as another, of which there may be a folder: `R&D` as `R`.
+ * It is shown as the server wrote it, and cannot be asked for.
+ */
+function unreadable({ pathAsListed: path, delimiter }: ListResponse): ListedFolder {
+  const name = (delimiter && path.split(delimiter).at(-1)) || path;
+  return { path, name, delimiter: delimiter || null, isSelectable: false, use: null, useSource: null };
 }
 
 const SOURCES = ['extension', 'name', 'name-guess'] as const;

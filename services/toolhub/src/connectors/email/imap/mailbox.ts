@@ -4,13 +4,14 @@ import type {
   FetchQueryObject,
   ImapFlow,
   ImapFlowError,
+  ListResponse,
   MailboxObject,
   SearchObject,
 } from 'imapflow';
 import { ConnectorError } from '../../connector.ts';
 import { hasControlCharacters } from '../addresses.ts';
 import { mendHeaders } from '../mime/eight-bit-headers.ts';
-import { FOLDER_LENGTH_MAX, isInbox, listAllFolders } from './folders.ts';
+import { FOLDER_LENGTH_MAX, findListed, isInbox, listAllFolders } from './folders.ts';
 import { guardOf, tooLarge } from './guard.ts';
 import { namespacesOf } from './namespaces.ts';
 
@@ -41,13 +42,13 @@ export async function findFolder(client: ImapFlow, folder: string): Promise<stri
 }
 
 /** By the whole path; else by what stands behind the prefix of the account's own folders (`Sent` for `INBOX.Sent`). */
-export function withName<Folder extends { path: string }>(
+export function withName(
   client: ImapFlow,
-  folders: readonly Folder[],
+  folders: readonly ListResponse[],
   name: string,
-): Folder | undefined {
+): ListResponse | undefined {
   const { prefix } = namespacesOf(client);
-  return folders.find(({ path }) => path === name) ?? folders.find(({ path }) => path === `${prefix}${name}`);
+  return findListed(client, folders, name) ?? findListed(client, folders, `${prefix}${name}`);
 }
 
 export type SpecialUse = 'Sent' | 'Drafts' | 'Trash';
