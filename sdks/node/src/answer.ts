@@ -8,20 +8,30 @@ export type Outcome<Value> =
   | { ok: true; value: Value; status: number; requestId: string | undefined }
   | { ok: false; error: PaymentsError; retryAfterMs: number | undefined };
 
-/** The JSON of an answer; undefined where it has none. */
-export async function readJson(response: Response, origin: string): Promise<unknown> {
+/** The object of an answer; undefined where something was deleted, since everything else is answered with one. */
+export async function readObject(response: Response, method: string, origin: string): Promise<unknown> {
   const text = await readText(response);
-  if (response.status === 204 || text === '') return undefined;
+  const unusable = (what: string, retryable: boolean) =>
+    new ConnectionFailedError(`${origin} answered ${response.status} with ${what}: is the address right?`, {
+      code: 'invalid_response',
+      status: response.status,
+      retryable,
+    });
+  if (text === '') {
+    if (method === 'DELETE') return undefined;
+    // It may have been lost on its way, and what it was to tell with it: the same key asks for it again.
+    throw unusable('an empty body', true);
+  }
+  let value: unknown;
   try {
-    return JSON.parse(text);
+    value = JSON.parse(text);
   } catch {
     const type = response.headers.get('content-type') ?? 'no content type';
-    throw new ConnectionFailedError(
-      `${origin} answered ${response.status} with a body that is not JSON (${type}): is the address right?`,
-      // What calls itself JSON and is none was cut on its way; anything else comes from another server.
-      { code: 'invalid_response', status: response.status, retryable: /json/i.test(type) },
-    );
+    // What calls itself JSON and is none was cut on its way; anything else comes from another server.
+    throw unusable(`a body that is not JSON (${type})`, /json/i.test(type));
   }
+  if (isObject(value)) return value;
+  throw unusable('JSON that is no object', false);
 }
 
 /** Bounded: a server that never stops sending must not fill the memory. */
@@ -69,10 +79,14 @@ async function readProblem(response: Response): Promise<Record<string, unknown>>
   if (!/json/i.test(response.headers.get('content-type') ?? '')) return {};
   try {
     const value: unknown = JSON.parse(text);
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
+    return isObject(value) ? value : {};
   } catch {
     return {};
   }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function fieldErrorsOf(problem: Record<string, unknown>): FieldError[] {

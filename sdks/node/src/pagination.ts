@@ -33,8 +33,8 @@ export class List<Item> implements AsyncIterable<Item>, PromiseLike<Page<Item>> 
   /** The first page, or the one that `cursor` asks for. */
   async page(cursor?: string): Promise<Page<Item>> {
     const query = cursor === undefined ? this.#request.query : { ...this.#request.query, cursor };
-    const page = await this.#http.send<Page<Item> | undefined>({ ...this.#request, query });
-    if (Array.isArray(page?.data)) return page;
+    const page = await this.#http.send<Page<Item>>({ ...this.#request, query });
+    if (Array.isArray(page.data)) return page;
     const message = `${this.#http.origin} answered with something that is no list: is the address right?`;
     throw new ConnectionFailedError(message, { code: 'invalid_response' });
   }

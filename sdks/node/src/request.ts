@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Outcome, readJson, refused } from './answer.ts';
+import { type Outcome, readObject, refused } from './answer.ts';
 import { checkOptions, type RequestInfo, readNumber, type Settings } from './config.ts';
 import { ConnectionFailedError, PaymentsError } from './errors.ts';
 import { delayBeforeRetry } from './retry.ts';
@@ -83,10 +83,10 @@ export class HttpClient {
     return new URL(this.#settings.baseUrl).origin;
   }
 
-  /** The JSON of the answer; undefined for 204. */
+  /** The object of the answer; undefined for a deletion. */
   async send<Value>(request: ApiRequest): Promise<Value> {
     return (await this.#repeat(this.#prepare(request), (response) =>
-      readJson(response, this.origin),
+      readObject(response, request.method, this.origin),
     )) as Value;
   }
 

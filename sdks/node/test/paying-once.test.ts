@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { runCommand } from './run-command.ts';
-import { type Answer, json, problem, scriptedServer, text } from './scripted-server.ts';
+import { type Answer, empty, json, problem, scriptedServer, text } from './scripted-server.ts';
 
 async function serve(...answers: [Answer, ...Answer[]]) {
   const server = await scriptedServer(...answers);
@@ -61,6 +61,10 @@ test.each<[string, Answer, number]>([
   ['no answer', cut, 5],
   ['an answer of something in between', text(200, '<html>'), 5],
   ['a server that is shutting down', problem(503, 'shutting_down'), 1],
+  ['an answer without a body', empty(202), 5],
+  ['nothing', json(202, null), 5],
+  ['a list', json(202, []), 5],
+  ['an object that is no payment', json(200, { status: 'maintenance' }), 5],
 ])(
   'with %s to a new payment, the line says with which key to repeat it',
   async (_title, answer, code) => {

@@ -79,3 +79,7 @@ export function text(status: number, body: string, headers: Record<string, strin
     response.writeHead(status, { 'content-type': 'text/html', ...headers }).end(body);
   };
 }
+
+export function empty(status: number): Answer {
+  return (_request, response) => void response.writeHead(status).end();
+}

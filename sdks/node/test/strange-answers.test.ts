@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ConnectionFailedError, Payments, ServerError } from '../src/index.ts';
 import { body, failure } from './failing-calls.ts';
-import { type Answer, json, problem, scriptedServer } from './scripted-server.ts';
+import { type Answer, empty, json, problem, scriptedServer } from './scripted-server.ts';
 
 async function serve(...answers: [Answer, ...Answer[]]) {
   const server = await scriptedServer(...answers);
@@ -18,6 +18,37 @@ test.each([[null], [[]], ['text'], [{}], [{ data: null }]])(
     expect(error.code).toBe('invalid_response');
   },
 );
+
+test.each<[string, Answer, boolean]>([
+  ['200 without a body', empty(200), true],
+  ['202 without a body', empty(202), true],
+  ['204', empty(204), true],
+  ['null', json(200, null), false],
+  ['a list', json(202, []), false],
+  ['a text', json(202, 'text'), false],
+])('%s is no payment and no endpoint', async (_title, answer, retryable) => {
+  const { client } = await serve(answer);
+  for (const call of [
+    () => client.payments.create(body),
+    () => client.payments.get('pay_1'),
+    () => client.payments.waitFor('pay_1', 'completed', { timeoutMs: 0 }),
+    () => client.webhookEndpoints.create({ url: 'https://example.com' }),
+    () => client.webhookEndpoints.update('we_1', { description: 'x' }),
+  ]) {
+    const error = await failure(call());
+    const answered = error.code === 'wait_timeout' ? error.cause : error;
+    expect(answered).toBeInstanceOf(ConnectionFailedError);
+    expect(answered).toMatchObject({ code: 'invalid_response', retryable });
+  }
+});
+
+test('an answer without a body is asked for again with the same key, and one to a deletion is its end', async () => {
+  const { client, seen } = await serve(empty(202), json(202, { id: 'pay_1' }), empty(200), empty(204));
+  expect(await client.payments.create(body, { maxRetries: 1 })).toEqual({ id: 'pay_1' });
+  expect(seen[1]?.headers['idempotency-key']).toBe(seen[0]?.headers['idempotency-key']);
+  expect(await client.paymentMethods.delete('pm_1')).toBeUndefined();
+  expect(await client.sandbox.freeClock()).toBeUndefined();
+});
 
 test('a refusal stays one, whatever stands among its bad fields', async () => {
   const { client } = await serve(

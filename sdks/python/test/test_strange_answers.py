@@ -28,6 +28,32 @@ class StrangeAnswers(Case):
                 error = self.fails(lambda: list(client(server).payments.list()))
                 self.assertEqual((type(error), error.code), (ConnectionFailedError, "invalid_response"))
 
+    def test_an_answer_without_an_object_is_no_payment_and_no_endpoint(self):
+        empty = [(text(status, ""), True) for status in (200, 202, 204)]
+        for answer, retryable in [*empty, *((as_json(202, one), False) for one in (None, [], "text"))]:
+            with self.subTest(answer), ScriptedServer(answer) as server:
+                payments, endpoints = client(server).payments, client(server).webhook_endpoints
+                for call in (
+                    lambda: payments.create(**BODY),
+                    lambda: payments.get("pay_1"),
+                    lambda: payments.wait_for("pay_1", "completed", timeout=0),
+                    lambda: endpoints.create(url="https://example.com"),
+                    lambda: endpoints.update("we_1", description="x"),
+                ):
+                    error = self.fails(call)
+                    answered = error.__cause__ if error.code == "wait_timeout" else error
+                    self.assertEqual((type(answered), answered.code), (ConnectionFailedError, "invalid_response"))
+                    self.assertEqual(answered.retryable, retryable)
+
+    def test_an_answer_without_a_body_is_asked_for_again_with_the_same_key_and_one_to_a_deletion_is_its_end(self):
+        answers = (text(202, ""), as_json(202, {"id": "pay_1"}), text(200, ""), text(204, ""))
+        with ScriptedServer(*answers) as server:
+            self.assertEqual(client(server, max_retries=1).payments.create(**BODY), {"id": "pay_1"})
+            keys = [one.headers["idempotency-key"] for one in server.seen]
+            self.assertEqual((len(keys), len(set(keys))), (2, 1))
+            self.assertIsNone(client(server).payment_methods.delete("pm_1"))
+            self.assertIsNone(client(server).sandbox.free_clock())
+
     def test_json_that_is_too_deep_is_no_answer(self):
         deep = "[" * 200_000
         with ScriptedServer(text(200, deep, "application/json"), text(502, deep, "application/json")) as server:

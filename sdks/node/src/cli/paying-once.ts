@@ -22,7 +22,11 @@ export async function payOnce(
 ): Promise<Payment> {
   const idempotencyKey = textValue(values, 'idempotency-key') ?? randomUUID();
   try {
-    return await send({ idempotencyKey, signal });
+    const payment = await send({ idempotencyKey, signal });
+    if (typeof payment.id === 'string') return payment;
+    // An object of something in between says as little of the payment as no answer.
+    const message = 'The server answered with something that is no payment: is the address right?';
+    throw new ConnectionFailedError(message, { code: 'invalid_response' });
   } catch (cause) {
     if (signal.aborted || isUnanswered(cause)) throw new UnknownOutcomeError(cause, idempotencyKey);
     throw cause;

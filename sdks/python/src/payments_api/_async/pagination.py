@@ -28,7 +28,7 @@ class AsyncPaged(Generic[Item]):
         if cursor is not None:
             request = replace(request, query={**request.query, "cursor": cursor})
         answer = await self._http.send(request)
-        data = answer.get("data") if isinstance(answer, dict) else None
+        data = answer.get("data")
         if not isinstance(data, list):
             message = f"{self._http.origin} answered with something that is no list: is the address right?"
             raise ConnectionFailedError(message, code="invalid_response")

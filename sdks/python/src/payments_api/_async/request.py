@@ -10,7 +10,7 @@ import time
 import uuid
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
-from typing import Any, Dict, List, Mapping, Optional, Tuple, Type, TypeVar, Union
+from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
 from urllib.parse import quote, urlencode
 
 from .._blocking import TooLarge, WireRequest, WireResponse
@@ -23,8 +23,6 @@ from .._version import API_VERSION, VERSION
 
 _HEADER_NAME = re.compile(r"[-!#$%&'*+.^_`|~0-9A-Za-z]+")
 _HEADER_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
-
-Model = TypeVar("Model", bound=ApiObject)
 
 
 @dataclass
@@ -61,7 +59,7 @@ class AsyncHttpClient:
         return self._settings.origin
 
     async def send(self, request: ApiRequest) -> Any:
-        """The JSON of the answer; None for 204."""
+        """The object of the answer; None for a deletion."""
         prepared, max_retries = self._prepare(request)
         outcome_unknown = False
         attempt = 0
@@ -72,7 +70,7 @@ class AsyncHttpClient:
             try:
                 response = await self._exchange(wire)
                 outcome_unknown = outcome_unknown or response.was_sent_before
-                value = self._read(response)
+                value = self._read(response, request.method)
             except Failed as failed:
                 error = failed.error
                 delay = self._delay_after(failed, attempt, max_retries)
@@ -193,24 +191,30 @@ class AsyncHttpClient:
             return None
         return delay_before_retry(attempt - 1, failed.retry_after, random.random)
 
-    def _read(self, response: WireResponse) -> Any:
+    def _read(self, response: WireResponse, method: str) -> Any:
+        """The object of an answer; None where something was deleted, since everything else is answered with one."""
         if not 200 <= response.status < 300:
             raise self._refused(response)
-        if response.status == 204 or response.body == b"":
-            return None
+        if response.body == b"":
+            if method == "DELETE":
+                return None
+            # It may have been lost on its way, and what it was to tell with it: the same key asks for it again.
+            raise self._unusable(response, "an empty body", True)
         try:
-            return json.loads(response.body.decode("utf-8"), object_hook=ApiObject)
+            value = json.loads(response.body.decode("utf-8"), object_hook=ApiObject)
         except (ValueError, RecursionError):
             kind = response.headers.get("content-type", "no content type")
-            message = (
-                f"{self._settings.origin} answered {response.status} with a body that is not JSON ({kind}): "
-                "is the address right?"
-            )
             # What calls itself JSON and is none was cut on its way; anything else comes from another server.
-            error = ConnectionFailedError(
-                message, code="invalid_response", status=response.status, retryable="json" in kind.lower()
-            )
-            raise Failed(error) from None
+            raise self._unusable(response, f"a body that is not JSON ({kind})", "json" in kind.lower()) from None
+        if not isinstance(value, dict):
+            raise self._unusable(response, "JSON that is no object", False)
+        return value
+
+    def _unusable(self, response: WireResponse, what: str, retryable: bool) -> Failed:
+        message = f"{self._settings.origin} answered {response.status} with {what}: is the address right?"
+        return Failed(
+            ConnectionFailedError(message, code="invalid_response", status=response.status, retryable=retryable)
+        )
 
     def _refused(self, response: WireResponse) -> Failed:
         problem = _read_problem(response)
@@ -331,7 +335,3 @@ def segment(id: str) -> str:
 def given(**values: Any) -> Dict[str, Any]:
     """Those that were given."""
     return {name: value for name, value in values.items() if value is not None}
-
-
-def model_of(model: Type[Model], value: Any) -> Model:
-    return model(value) if isinstance(value, dict) else model()

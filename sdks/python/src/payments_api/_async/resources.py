@@ -34,7 +34,7 @@ from ..types import (
 )
 from .event_stream import ReconnectHook, async_stream_events
 from .pagination import AsyncPaged
-from .request import ApiRequest, AsyncHttpClient, given, model_of, segment, to_time
+from .request import ApiRequest, AsyncHttpClient, given, segment, to_time
 
 WAIT_TIMEOUT = 60.0
 #: Of one look: a server that does not answer is asked again, not waited for.
@@ -129,23 +129,23 @@ class AsyncPaymentsResource(AsyncResource):
 
         async def create(self, *, idempotency_key=None, timeout=None, max_retries=None, **body):
             """Accepted at once, with status ``pending``; what happens then is told by ``wait_for``, ``get``, or webhooks."""
-            return model_of(Payment, await self._post("/v1/payments", given(**body), idempotency_key, timeout, max_retries))
+            return Payment(await self._post("/v1/payments", given(**body), idempotency_key, timeout, max_retries))
 
         async def quote(self, *, idempotency_key=None, timeout=None, max_retries=None, **body):
             """Which rail this payment would take, what it would cost, and when it would settle. Moves nothing."""
             value = await self._post("/v1/payments/quote", given(**body), idempotency_key, timeout, max_retries)
-            return model_of(Quote, value)
+            return Quote(value)
 
         async def refund(self, id, *, idempotency_key=None, timeout=None, max_retries=None, **body):
             """A payment the other way, of all that is left or of ``amount``."""
             path = f"/v1/payments/{segment(id)}/refunds"
-            return model_of(Payment, await self._post(path, given(**body), idempotency_key, timeout, max_retries))
+            return Payment(await self._post(path, given(**body), idempotency_key, timeout, max_retries))
 
     async def get(
         self, id: str, *, timeout: Optional[float] = None, max_retries: Optional[int] = None
     ) -> Payment:
         request = ApiRequest("GET", f"/v1/payments/{segment(id)}", timeout=timeout, max_retries=max_retries)
-        return model_of(Payment, await self._http.send(request))
+        return Payment(await self._http.send(request))
 
     def list(
         self,
@@ -185,7 +185,7 @@ class AsyncPaymentsResource(AsyncResource):
     ) -> Payment:
         """Only while it is ``pending``; ConflictError otherwise."""
         path = f"/v1/payments/{segment(id)}/cancel"
-        return model_of(Payment, await self._post(path, None, idempotency_key, timeout, max_retries))
+        return Payment(await self._post(path, None, idempotency_key, timeout, max_retries))
 
     def messages(
         self, id: str, *, limit: Optional[int] = None, cursor: Optional[str] = None
@@ -298,12 +298,10 @@ class AsyncPaymentMethodsResource(AsyncResource):
         async def create(self, *, idempotency_key=None, timeout=None, max_retries=None, **body):
             """A bank account, or a balance that is held here."""
             value = await self._post("/v1/payment_methods", given(**body), idempotency_key, timeout, max_retries)
-            return model_of(PaymentMethod, value)
+            return PaymentMethod(value)
 
     async def get(self, id: str) -> PaymentMethod:
-        return model_of(
-            PaymentMethod, await self._http.send(ApiRequest("GET", f"/v1/payment_methods/{segment(id)}"))
-        )
+        return PaymentMethod(await self._http.send(ApiRequest("GET", f"/v1/payment_methods/{segment(id)}")))
 
     def list(
         self,
@@ -352,17 +350,15 @@ class AsyncWebhookEndpointsResource(AsyncResource):
         async def create(self, *, idempotency_key=None, timeout=None, max_retries=None, **body):
             """The answer alone carries ``secret``: keep it."""
             value = await self._post("/v1/webhook_endpoints", given(**body), idempotency_key, timeout, max_retries)
-            return model_of(WebhookEndpointWithSecret, value)
+            return WebhookEndpointWithSecret(value)
 
         async def update(self, id, **body):
             """Changes what is given; ``description=None`` takes it away."""
             request = ApiRequest("PATCH", f"/v1/webhook_endpoints/{segment(id)}", body=body)
-            return model_of(WebhookEndpoint, await self._http.send(request))
+            return WebhookEndpoint(await self._http.send(request))
 
     async def get(self, id: str) -> WebhookEndpoint:
-        return model_of(
-            WebhookEndpoint, await self._http.send(ApiRequest("GET", f"/v1/webhook_endpoints/{segment(id)}"))
-        )
+        return WebhookEndpoint(await self._http.send(ApiRequest("GET", f"/v1/webhook_endpoints/{segment(id)}")))
 
     def list(
         self, *, limit: Optional[int] = None, cursor: Optional[str] = None
@@ -384,7 +380,7 @@ class AsyncWebhookEndpointsResource(AsyncResource):
         """A new ``secret``; the old one signs along for 24 hours."""
         path = f"/v1/webhook_endpoints/{segment(id)}/rotate_secret"
         value = await self._post(path, None, idempotency_key, timeout, max_retries)
-        return model_of(WebhookEndpointWithSecret, value)
+        return WebhookEndpointWithSecret(value)
 
     async def test(
         self,
@@ -396,7 +392,7 @@ class AsyncWebhookEndpointsResource(AsyncResource):
     ) -> WebhookDelivery:
         """Sends a test event to this endpoint."""
         path = f"/v1/webhook_endpoints/{segment(id)}/test"
-        return model_of(WebhookDelivery, await self._post(path, None, idempotency_key, timeout, max_retries))
+        return WebhookDelivery(await self._post(path, None, idempotency_key, timeout, max_retries))
 
     def deliveries(
         self,
@@ -424,12 +420,12 @@ class AsyncWebhookDeliveriesResource(AsyncResource):
     ) -> WebhookDelivery:
         """Sends it again, now."""
         path = f"/v1/webhook_deliveries/{segment(id)}/retry"
-        return model_of(WebhookDelivery, await self._post(path, None, idempotency_key, timeout, max_retries))
+        return WebhookDelivery(await self._post(path, None, idempotency_key, timeout, max_retries))
 
 
 class AsyncEventsResource(AsyncResource):
     async def get(self, id: str) -> Event:
-        return model_of(Event, await self._http.send(ApiRequest("GET", f"/v1/events/{segment(id)}")))
+        return Event(await self._http.send(ApiRequest("GET", f"/v1/events/{segment(id)}")))
 
     def list(
         self,
@@ -476,30 +472,30 @@ class AsyncLedgerResource(AsyncResource):
 
     async def check(self) -> LedgerCheck:
         """Proves that sums are zero, balances match entries, and entries match the payments' states."""
-        return model_of(LedgerCheck, await self._http.send(ApiRequest("GET", "/v1/ledger/check")))
+        return LedgerCheck(await self._http.send(ApiRequest("GET", "/v1/ledger/check")))
 
 
 class AsyncFeesResource(AsyncResource):
     async def get(self, month: str) -> Fees:
         """What the payments of a month cost: ``get("2026-11")``."""
-        return model_of(Fees, await self._http.send(ApiRequest("GET", "/v1/fees", query={"month": month})))
+        return Fees(await self._http.send(ApiRequest("GET", "/v1/fees", query={"month": month})))
 
 
 class AsyncSandboxResource(AsyncResource):
     """Test keys only: PermissionDeniedError with a live one."""
 
     async def get_clock(self) -> SandboxClock:
-        return model_of(SandboxClock, await self._http.send(ApiRequest("GET", "/v1/sandbox/clock")))
+        return SandboxClock(await self._http.send(ApiRequest("GET", "/v1/sandbox/clock")))
 
     async def set_clock(self, now: Time, *, idempotency_key: Optional[str] = None) -> SandboxClock:
         """Freezes the organisation's time at this moment, which must not lie before the present one."""
         value = await self._post("/v1/sandbox/clock", {"now": to_time(now)}, idempotency_key, None, None)
-        return model_of(SandboxClock, value)
+        return SandboxClock(value)
 
     async def advance_clock(self, advance: str, *, idempotency_key: Optional[str] = None) -> SandboxClock:
         """Freezes the organisation's time this much later: an ISO 8601 duration such as ``P3D``."""
         value = await self._post("/v1/sandbox/clock", {"advance": advance}, idempotency_key, None, None)
-        return model_of(SandboxClock, value)
+        return SandboxClock(value)
 
     async def free_clock(self) -> None:
         """Lets time run on from where it stands."""
@@ -510,7 +506,7 @@ class AsyncSandboxResource(AsyncResource):
     ) -> PaymentMethod:
         """Puts test money into a balance."""
         path = f"/v1/sandbox/payment_methods/{segment(payment_method_id)}/fund"
-        return model_of(PaymentMethod, await self._post(path, {"amount": amount}, idempotency_key, None, None))
+        return PaymentMethod(await self._post(path, {"amount": amount}, idempotency_key, None, None))
 
     async def settle(self, payment_id: str, *, idempotency_key: Optional[str] = None) -> Payment:
         return await self._force(payment_id, "settle", None, idempotency_key)
@@ -533,10 +529,10 @@ class AsyncSandboxResource(AsyncResource):
 
     async def reset(self, *, idempotency_key: Optional[str] = None) -> SandboxReset:
         """Test mode begins anew; keys and webhook endpoints stay."""
-        return model_of(SandboxReset, await self._post("/v1/sandbox/reset", {}, idempotency_key, None, None))
+        return SandboxReset(await self._post("/v1/sandbox/reset", {}, idempotency_key, None, None))
 
     async def _force(
         self, payment_id: str, outcome: str, code: Optional[str], idempotency_key: Optional[str]
     ) -> Payment:
         path = f"/v1/sandbox/payments/{segment(payment_id)}/{outcome}"
-        return model_of(Payment, await self._post(path, given(code=code), idempotency_key, None, None))
+        return Payment(await self._post(path, given(code=code), idempotency_key, None, None))

@@ -35,7 +35,7 @@ from ..types import (
 )
 from .event_stream import ReconnectHook, stream_events
 from .pagination import Paged
-from .request import ApiRequest, HttpClient, given, model_of, segment, to_time
+from .request import ApiRequest, HttpClient, given, segment, to_time
 
 WAIT_TIMEOUT = 60.0
 #: Of one look: a server that does not answer is asked again, not waited for.
@@ -130,23 +130,23 @@ class PaymentsResource(Resource):
 
         def create(self, *, idempotency_key=None, timeout=None, max_retries=None, **body):
             """Accepted at once, with status ``pending``; what happens then is told by ``wait_for``, ``get``, or webhooks."""
-            return model_of(Payment, self._post("/v1/payments", given(**body), idempotency_key, timeout, max_retries))
+            return Payment(self._post("/v1/payments", given(**body), idempotency_key, timeout, max_retries))
 
         def quote(self, *, idempotency_key=None, timeout=None, max_retries=None, **body):
             """Which rail this payment would take, what it would cost, and when it would settle. Moves nothing."""
             value = self._post("/v1/payments/quote", given(**body), idempotency_key, timeout, max_retries)
-            return model_of(Quote, value)
+            return Quote(value)
 
         def refund(self, id, *, idempotency_key=None, timeout=None, max_retries=None, **body):
             """A payment the other way, of all that is left or of ``amount``."""
             path = f"/v1/payments/{segment(id)}/refunds"
-            return model_of(Payment, self._post(path, given(**body), idempotency_key, timeout, max_retries))
+            return Payment(self._post(path, given(**body), idempotency_key, timeout, max_retries))
 
     def get(
         self, id: str, *, timeout: Optional[float] = None, max_retries: Optional[int] = None
     ) -> Payment:
         request = ApiRequest("GET", f"/v1/payments/{segment(id)}", timeout=timeout, max_retries=max_retries)
-        return model_of(Payment, self._http.send(request))
+        return Payment(self._http.send(request))
 
     def list(
         self,
@@ -186,7 +186,7 @@ class PaymentsResource(Resource):
     ) -> Payment:
         """Only while it is ``pending``; ConflictError otherwise."""
         path = f"/v1/payments/{segment(id)}/cancel"
-        return model_of(Payment, self._post(path, None, idempotency_key, timeout, max_retries))
+        return Payment(self._post(path, None, idempotency_key, timeout, max_retries))
 
     def messages(
         self, id: str, *, limit: Optional[int] = None, cursor: Optional[str] = None
@@ -299,12 +299,10 @@ class PaymentMethodsResource(Resource):
         def create(self, *, idempotency_key=None, timeout=None, max_retries=None, **body):
             """A bank account, or a balance that is held here."""
             value = self._post("/v1/payment_methods", given(**body), idempotency_key, timeout, max_retries)
-            return model_of(PaymentMethod, value)
+            return PaymentMethod(value)
 
     def get(self, id: str) -> PaymentMethod:
-        return model_of(
-            PaymentMethod, self._http.send(ApiRequest("GET", f"/v1/payment_methods/{segment(id)}"))
-        )
+        return PaymentMethod(self._http.send(ApiRequest("GET", f"/v1/payment_methods/{segment(id)}")))
 
     def list(
         self,
@@ -353,17 +351,15 @@ class WebhookEndpointsResource(Resource):
         def create(self, *, idempotency_key=None, timeout=None, max_retries=None, **body):
             """The answer alone carries ``secret``: keep it."""
             value = self._post("/v1/webhook_endpoints", given(**body), idempotency_key, timeout, max_retries)
-            return model_of(WebhookEndpointWithSecret, value)
+            return WebhookEndpointWithSecret(value)
 
         def update(self, id, **body):
             """Changes what is given; ``description=None`` takes it away."""
             request = ApiRequest("PATCH", f"/v1/webhook_endpoints/{segment(id)}", body=body)
-            return model_of(WebhookEndpoint, self._http.send(request))
+            return WebhookEndpoint(self._http.send(request))
 
     def get(self, id: str) -> WebhookEndpoint:
-        return model_of(
-            WebhookEndpoint, self._http.send(ApiRequest("GET", f"/v1/webhook_endpoints/{segment(id)}"))
-        )
+        return WebhookEndpoint(self._http.send(ApiRequest("GET", f"/v1/webhook_endpoints/{segment(id)}")))
 
     def list(
         self, *, limit: Optional[int] = None, cursor: Optional[str] = None
@@ -385,7 +381,7 @@ class WebhookEndpointsResource(Resource):
         """A new ``secret``; the old one signs along for 24 hours."""
         path = f"/v1/webhook_endpoints/{segment(id)}/rotate_secret"
         value = self._post(path, None, idempotency_key, timeout, max_retries)
-        return model_of(WebhookEndpointWithSecret, value)
+        return WebhookEndpointWithSecret(value)
 
     def test(
         self,
@@ -397,7 +393,7 @@ class WebhookEndpointsResource(Resource):
     ) -> WebhookDelivery:
         """Sends a test event to this endpoint."""
         path = f"/v1/webhook_endpoints/{segment(id)}/test"
-        return model_of(WebhookDelivery, self._post(path, None, idempotency_key, timeout, max_retries))
+        return WebhookDelivery(self._post(path, None, idempotency_key, timeout, max_retries))
 
     def deliveries(
         self,
@@ -425,12 +421,12 @@ class WebhookDeliveriesResource(Resource):
     ) -> WebhookDelivery:
         """Sends it again, now."""
         path = f"/v1/webhook_deliveries/{segment(id)}/retry"
-        return model_of(WebhookDelivery, self._post(path, None, idempotency_key, timeout, max_retries))
+        return WebhookDelivery(self._post(path, None, idempotency_key, timeout, max_retries))
 
 
 class EventsResource(Resource):
     def get(self, id: str) -> Event:
-        return model_of(Event, self._http.send(ApiRequest("GET", f"/v1/events/{segment(id)}")))
+        return Event(self._http.send(ApiRequest("GET", f"/v1/events/{segment(id)}")))
 
     def list(
         self,
@@ -477,30 +473,30 @@ class LedgerResource(Resource):
 
     def check(self) -> LedgerCheck:
         """Proves that sums are zero, balances match entries, and entries match the payments' states."""
-        return model_of(LedgerCheck, self._http.send(ApiRequest("GET", "/v1/ledger/check")))
+        return LedgerCheck(self._http.send(ApiRequest("GET", "/v1/ledger/check")))
 
 
 class FeesResource(Resource):
     def get(self, month: str) -> Fees:
         """What the payments of a month cost: ``get("2026-11")``."""
-        return model_of(Fees, self._http.send(ApiRequest("GET", "/v1/fees", query={"month": month})))
+        return Fees(self._http.send(ApiRequest("GET", "/v1/fees", query={"month": month})))
 
 
 class SandboxResource(Resource):
     """Test keys only: PermissionDeniedError with a live one."""
 
     def get_clock(self) -> SandboxClock:
-        return model_of(SandboxClock, self._http.send(ApiRequest("GET", "/v1/sandbox/clock")))
+        return SandboxClock(self._http.send(ApiRequest("GET", "/v1/sandbox/clock")))
 
     def set_clock(self, now: Time, *, idempotency_key: Optional[str] = None) -> SandboxClock:
         """Freezes the organisation's time at this moment, which must not lie before the present one."""
         value = self._post("/v1/sandbox/clock", {"now": to_time(now)}, idempotency_key, None, None)
-        return model_of(SandboxClock, value)
+        return SandboxClock(value)
 
     def advance_clock(self, advance: str, *, idempotency_key: Optional[str] = None) -> SandboxClock:
         """Freezes the organisation's time this much later: an ISO 8601 duration such as ``P3D``."""
         value = self._post("/v1/sandbox/clock", {"advance": advance}, idempotency_key, None, None)
-        return model_of(SandboxClock, value)
+        return SandboxClock(value)
 
     def free_clock(self) -> None:
         """Lets time run on from where it stands."""
@@ -511,7 +507,7 @@ class SandboxResource(Resource):
     ) -> PaymentMethod:
         """Puts test money into a balance."""
         path = f"/v1/sandbox/payment_methods/{segment(payment_method_id)}/fund"
-        return model_of(PaymentMethod, self._post(path, {"amount": amount}, idempotency_key, None, None))
+        return PaymentMethod(self._post(path, {"amount": amount}, idempotency_key, None, None))
 
     def settle(self, payment_id: str, *, idempotency_key: Optional[str] = None) -> Payment:
         return self._force(payment_id, "settle", None, idempotency_key)
@@ -534,10 +530,10 @@ class SandboxResource(Resource):
 
     def reset(self, *, idempotency_key: Optional[str] = None) -> SandboxReset:
         """Test mode begins anew; keys and webhook endpoints stay."""
-        return model_of(SandboxReset, self._post("/v1/sandbox/reset", {}, idempotency_key, None, None))
+        return SandboxReset(self._post("/v1/sandbox/reset", {}, idempotency_key, None, None))
 
     def _force(
         self, payment_id: str, outcome: str, code: Optional[str], idempotency_key: Optional[str]
     ) -> Payment:
         path = f"/v1/sandbox/payments/{segment(payment_id)}/{outcome}"
-        return model_of(Payment, self._post(path, given(code=code), idempotency_key, None, None))
+        return Payment(self._post(path, given(code=code), idempotency_key, None, None))
