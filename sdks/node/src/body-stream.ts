@@ -1,15 +1,23 @@
-import { ConnectionFailedError } from './errors.ts';
+import { ConnectionFailedError, PaymentsError } from './errors.ts';
 
 /** A body that says nothing for so long is taken for dead. */
 const SILENCE_MS_MAX = 60_000;
 
-/** The pieces of a body as they arrive. Whoever stops reading hangs up. */
-export async function* untilSilent(response: Response): AsyncGenerator<Uint8Array, void, undefined> {
+/**
+ * The pieces of a body as they arrive. Whoever stops reading hangs up. Where it breaks off, `cut` says so; here alone, since
+ * an error of anything else around the reading is no cut line.
+ */
+export async function* untilSilent(
+  response: Response,
+  cut: string,
+): AsyncGenerator<Uint8Array, void, undefined> {
   if (response.body === null) return;
   const reader = response.body.getReader();
   try {
     while (true) {
-      const { done, value } = await inTime(reader.read());
+      const { done, value } = await inTime(reader.read()).catch((cause) => {
+        throw toFailure(cause, cut);
+      });
       if (done) return;
       yield value;
     }
@@ -17,6 +25,11 @@ export async function* untilSilent(response: Response): AsyncGenerator<Uint8Arra
     // The answer's own failure has been reported already.
     await reader.cancel().catch(() => undefined);
   }
+}
+
+function toFailure(cause: unknown, cut: string): PaymentsError {
+  if (cause instanceof PaymentsError) return cause;
+  return new ConnectionFailedError(cut, { code: 'connection_failed', retryable: true, cause });
 }
 
 async function inTime<Value>(reading: Promise<Value>): Promise<Value> {

@@ -100,7 +100,7 @@ export async function* streamEvents(
           if (isNew(event.id)) yield event;
         }
       }
-      for await (const block of readServerSentEvents(untilSilent(response))) {
+      for await (const block of readServerSentEvents(untilSilent(response, 'The stream was cut.'))) {
         failures = 0;
         if (block.data !== undefined) {
           const event = parseEvent(block.data);
@@ -114,15 +114,16 @@ export async function* streamEvents(
       });
     } catch (error) {
       signal?.throwIfAborted();
-      const failure = toFailure(error);
-      if (failure.code === 'last_event_unknown' && hasConnected && lastId !== undefined) {
+      // A mistake in the call, or of a hook: it would be made again at each connection.
+      if (!(error instanceof PaymentsError)) throw error;
+      if (error.code === 'last_event_unknown' && hasConnected && lastId !== undefined) {
         // It has become too old, and the list still ends at it; or the sandbox was reset, and all that is listed is new.
         before = lastId;
         lastId = undefined;
-      } else if (!failure.retryable) throw failure;
-      const delayMs = Math.max(backoffMs(failures, Math.random), askedMs(failure.retry_after));
+      } else if (!error.retryable) throw error;
+      const delayMs = Math.max(backoffMs(failures, Math.random), askedMs(error.retry_after));
       failures += 1;
-      options.onReconnect?.(failure, delayMs);
+      options.onReconnect?.(error, delayMs);
       await sleep(delayMs, signal);
     } finally {
       await answer?.close();
@@ -160,18 +161,12 @@ function createMemory(): (id: string) => boolean {
 }
 
 function parseEvent(data: string): Event {
+  let event: Event | null;
   try {
-    return JSON.parse(data) as Event;
+    event = JSON.parse(data) as Event | null;
   } catch {
     throw new ConnectionFailedError('An event of the stream is not JSON.', { code: 'invalid_response' });
   }
-}
-
-function toFailure(error: unknown): PaymentsError {
-  if (error instanceof PaymentsError) return error;
-  return new ConnectionFailedError('The stream was cut.', {
-    code: 'connection_failed',
-    retryable: true,
-    cause: error,
-  });
+  if (typeof event?.id === 'string') return event;
+  throw new ConnectionFailedError('An event of the stream has no id.', { code: 'invalid_response' });
 }

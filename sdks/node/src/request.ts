@@ -95,14 +95,24 @@ export class HttpClient {
     const prepared = this.#prepare(request);
     prepared.headers.accept = accept;
     prepared.staysOpen = true;
-    return this.#repeat(prepared, async (response, release) => ({
-      response,
-      async close() {
-        release();
-        // Whoever stops reading hangs up; the answer's own failure has been reported already.
-        if (response.body?.locked === false) await response.body.cancel().catch(() => undefined);
-      },
-    }));
+    let opened: OpenAnswer | undefined;
+    try {
+      return await this.#repeat(prepared, async (response, release) => {
+        opened = {
+          response,
+          async close() {
+            release();
+            // Whoever stops reading hangs up; the answer's own failure has been reported already.
+            if (response.body?.locked === false) await response.body.cancel().catch(() => undefined);
+          },
+        };
+        return opened;
+      });
+    } catch (error) {
+      // Where a hook throws at an answer, nobody is there to read it.
+      await opened?.close();
+      throw error;
+    }
   }
 
   #prepare({ method, path, query, body, options = {} }: ApiRequest): Prepared {

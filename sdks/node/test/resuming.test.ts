@@ -1,6 +1,6 @@
 // An event stream whose last event the server no longer takes: too old, or gone with a reset.
 import { expect, test } from 'vitest';
-import { InvalidRequestError, Payments } from '../src/index.ts';
+import { ConnectionFailedError, InvalidRequestError, Payments } from '../src/index.ts';
 import { type Answer, json, problem, type ScriptedServer, scriptedServer } from './scripted-server.ts';
 
 async function serve(...answers: [Answer, ...Answer[]]) {
@@ -103,4 +103,64 @@ test('a stream with more to catch up with than it takes says so instead of leavi
 test('a stream that is given an event which the server never took ends with its refusal', async () => {
   const { client } = await serve(unknown);
   await expect(firstIds(client, 1, 'e7')).rejects.toMatchObject({ code: 'last_event_unknown' });
+});
+
+/** Stays open, as a stream does; tells when whoever reads it has hung up. */
+function openStream(): [Answer, Promise<void>] {
+  let tell: () => void;
+  const left = new Promise<void>((resolve) => {
+    tell = resolve;
+  });
+  const answer: Answer = (_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).write(': here\n\n');
+    response.once('close', tell);
+  };
+  return [answer, left];
+}
+
+test('an event to go on after that no header can carry is a mistake in the call, and no cut line', async () => {
+  const { client, server } = await serve(stream('e1'));
+  await expect(firstIds(client, 1, 'evt_1\n')).rejects.toThrow(TypeError);
+  expect(server.seen).toEqual([]);
+});
+
+test.each(['onRequest', 'onResponse', 'onConnect'] as const)(
+  'what %s throws ends the stream and its connection, and is no cut line',
+  async (hook) => {
+    const [answer, left] = openStream();
+    const { client, server } = await serve(answer);
+    const mistake = new RangeError('a mistake of the caller');
+    const fail = () => {
+      throw mistake;
+    };
+    const events =
+      hook === 'onConnect'
+        ? client.events.stream({ lastEventId: 'e1', onConnect: fail })
+        : client.withOptions({ [hook]: fail }).events.stream({ lastEventId: 'e1' });
+    await expect(events.next()).rejects.toBe(mistake);
+    if (hook !== 'onRequest') await left;
+    expect(server.seen).toHaveLength(hook === 'onRequest' ? 0 : 1);
+  },
+);
+
+test('a line that is cut is told of as one, and made again', async () => {
+  const cut: Answer = (_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' });
+    response.write(': here\n\n', () => response.destroy());
+  };
+  const { client } = await serve(cut, stream('e2'));
+  const told: unknown[] = [];
+  const events = client.events.stream({ lastEventId: 'e1', onReconnect: (error) => told.push(error) });
+  expect((await events.next()).value).toEqual({ id: 'e2' });
+  await events.return();
+  expect(told[0]).toBeInstanceOf(ConnectionFailedError);
+  expect(told[0]).toMatchObject({ message: 'The stream was cut.', retryable: true });
+});
+
+test.each(['nonsense', 'null', '[]', '"text"', '{}'])('%s is no event, and ends the stream', async (data) => {
+  const { client, server } = await serve((_request, response) => {
+    response.writeHead(200, { 'content-type': 'text/event-stream' }).end(`data: ${data}\n\n`);
+  });
+  await expect(firstIds(client, 1, 'e1')).rejects.toMatchObject({ code: 'invalid_response' });
+  expect(server.seen).toHaveLength(1);
 });

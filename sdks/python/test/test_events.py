@@ -4,9 +4,16 @@ import unittest
 from unittest.mock import patch
 from urllib.parse import parse_qs, urlsplit
 
-from payments_api import AsyncPayments, InvalidRequestError, NotFoundError, Payments, PermissionDeniedError
+from payments_api import (
+    AsyncPayments,
+    ConnectionFailedError,
+    InvalidRequestError,
+    NotFoundError,
+    Payments,
+    PermissionDeniedError,
+)
 from payments_api._async.event_stream import EventStreamParser
-from scripted_server import ScriptedServer, listing, problem
+from scripted_server import ScriptedServer, listing, problem, text
 from test_client import KEY
 
 
@@ -149,6 +156,39 @@ class Stream(unittest.IsolatedAsyncioTestCase):
             next(events)
             events.close()
             self.assertLessEqual(threading.active_count(), before + 2)
+
+    def test_what_a_hook_raises_ends_the_stream_and_its_connection_and_is_no_cut_line(self):
+        left = threading.Event()
+
+        def stays_open(handler):
+            handler.send_response(200)
+            handler.send_header("content-type", "text/event-stream")
+            handler.end_headers()
+            handler.connection.settimeout(5)
+            if handler.rfile.read(1) == b"":
+                left.set()
+            handler.close_connection = True
+
+        def fail(_info):
+            raise ConnectionResetError("the log of the caller")
+
+        for hook in ("on_request", "on_response"):
+            with self.subTest(hook), ScriptedServer(stays_open) as server:
+                with self.assertRaisesRegex(ConnectionResetError, "of the caller"):
+                    next(Payments(KEY, server.url, **{hook: fail}).events.stream(last_event_id="e1"))
+                self.assertLessEqual(len(server.seen), 1)
+        self.assertTrue(left.wait(3))
+
+    def test_what_is_no_event_ends_the_stream(self):
+        for data in ("nonsense", "null", "[]", '"text"', "{}"):
+
+            def answer(handler):
+                text(200, f"data: {data}\n\n", "text/event-stream")(handler)
+
+            with self.subTest(data), ScriptedServer(answer) as server:
+                with self.assertRaises(ConnectionFailedError) as raised:
+                    next(Payments(KEY, server.url).events.stream(last_event_id="e1"))
+                self.assertEqual((raised.exception.code, len(server.seen)), ("invalid_response", 1))
 
     def test_comes_back_no_sooner_than_the_server_asks(self):
         delays = []

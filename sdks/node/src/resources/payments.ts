@@ -1,6 +1,6 @@
 import { untilSilent } from '../body-stream.ts';
 import { checkOptions } from '../config.ts';
-import { ConnectionFailedError, PaymentsError } from '../errors.ts';
+import { PaymentsError } from '../errors.ts';
 import { List, type ListParams } from '../pagination.ts';
 import { type HttpClient, type RequestOptions, segment, sleep, type WriteOptions } from '../request.ts';
 import { askedMs } from '../retry.ts';
@@ -95,12 +95,10 @@ export class PaymentsResource {
     const request = { method: 'GET', path: '/v1/payments/export', query, options } as const;
     const answer = await this.#http.open(request, 'text/csv');
     try {
-      yield* untilSilent(answer.response);
+      yield* untilSilent(answer.response, 'The export was cut.');
     } catch (cause) {
       options?.signal?.throwIfAborted();
-      if (cause instanceof PaymentsError) throw cause;
-      const fields = { code: 'connection_failed', retryable: true, cause };
-      throw new ConnectionFailedError('The export was cut.', fields);
+      throw cause;
     } finally {
       await answer.close();
     }

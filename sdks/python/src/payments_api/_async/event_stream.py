@@ -121,7 +121,7 @@ async def async_stream_events(
                         yield event
             parser = EventStreamParser()
             while True:
-                chunk = await stream.read(SILENCE_MAX)
+                chunk = await _read(stream)
                 if not chunk:
                     raise ConnectionFailedError(
                         "The server ended the stream.", code="connection_failed", retryable=True
@@ -135,14 +135,13 @@ async def async_stream_events(
                             yield event
                     elif block.id is not None:
                         last_id = block.id
-        except (OSError, http.client.HTTPException, PaymentsError) as cause:
-            failure = _to_failure(cause)
+        except PaymentsError as failure:
             if failure.code == "last_event_unknown" and has_connected and last_id is not None:
                 # It has become too old, and the list still ends at it; or the sandbox was reset, and all that is listed
                 # is new.
                 last_id, before = None, last_id
             elif not failure.retryable:
-                raise failure from None
+                raise
             delay = max(backoff(failures, random.random), asked(failure.retry_after))
             failures += 1
             if on_reconnect is not None:
@@ -208,14 +207,18 @@ def _check_type(kind: str, status: int) -> None:
 def _parse_event(data: str) -> Event:
     try:
         value = json.loads(data, object_hook=ApiObject)
-        return Event(value)
-    except (ValueError, TypeError, RecursionError):
+    except (ValueError, RecursionError):
         raise ConnectionFailedError("An event of the stream is not JSON.", code="invalid_response") from None
+    if isinstance(value, dict) and isinstance(value.get("id"), str):
+        return Event(value)
+    raise ConnectionFailedError("An event of the stream has no id.", code="invalid_response")
 
 
-def _to_failure(cause: Exception) -> PaymentsError:
-    if isinstance(cause, PaymentsError):
-        return cause
-    if isinstance(cause, TimeoutError):
-        return ConnectionFailedError("The stream fell silent.", code="timeout", retryable=True)
-    return ConnectionFailedError("The stream was cut.", code="connection_failed", retryable=True)
+async def _read(stream: ThreadStream) -> bytes:
+    """What comes next. An error of anything else around the reading, as a hook's, is no cut line."""
+    try:
+        return await stream.read(SILENCE_MAX)
+    except TimeoutError:
+        raise ConnectionFailedError("The stream fell silent.", code="timeout", retryable=True) from None
+    except (OSError, http.client.HTTPException):
+        raise ConnectionFailedError("The stream was cut.", code="connection_failed", retryable=True) from None

@@ -107,7 +107,12 @@ class AsyncHttpClient:
                 await self._io.sleep(delay)
                 continue
             request_id = response.headers.get("x-request-id")
-            self._report(wire, attempt, started, response.status, request_id, None, None)
+            try:
+                self._report(wire, attempt, started, response.status, request_id, None, None)
+            except BaseException:
+                # Where a hook raises at an answer, nobody is there to read it.
+                await stream.close()
+                raise
             return response, stream
 
     async def sleep(self, seconds: float) -> None:

@@ -108,7 +108,12 @@ class HttpClient:
                 self._io.sleep(delay)
                 continue
             request_id = response.headers.get("x-request-id")
-            self._report(wire, attempt, started, response.status, request_id, None, None)
+            try:
+                self._report(wire, attempt, started, response.status, request_id, None, None)
+            except BaseException:
+                # Where a hook raises at an answer, nobody is there to read it.
+                stream.close()
+                raise
             return response, stream
 
     def sleep(self, seconds: float) -> None:
