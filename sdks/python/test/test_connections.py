@@ -101,6 +101,52 @@ class SlowBeginnings(Case):
             self.assertTrue(_is_alive(kept))
 
 
+def trickling(status, beginning):
+    """An answer in chunks that goes on byte by byte for five seconds, and never comes to its end."""
+
+    def answer(handler):
+        head = f"HTTP/1.1 {status} x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n"
+        handler.wfile.write(head.encode() + beginning)
+        for _ in range(100):
+            handler.wfile.write(b"x")
+            handler.wfile.flush()
+            time.sleep(0.05)
+        handler.close_connection = True
+
+    return answer
+
+
+class SlowBodies(Case):
+    """What stands between the pieces of a body, and behind it, counts as well."""
+
+    beginnings = {"extension": b"2;", "trailers": b"2\r\n{}\r\n0\r\nx: "}
+
+    def takes_no_longer(self, call):
+        begun = time.monotonic()
+        error = self.fails(call)
+        self.assertLess(time.monotonic() - begun, 3)
+        return error
+
+    def test_an_answer_whose_chunks_never_end_takes_no_longer_than_a_try_may(self):
+        for name, beginning in self.beginnings.items():
+            with self.subTest(name), ScriptedServer(trickling(200, beginning)) as server:
+                payments = client(server, timeout=0.4).payments
+                self.assertEqual(self.takes_no_longer(lambda: payments.get("pay_1")).code, "timeout")
+
+    def test_a_refusal_of_an_export_takes_no_longer_either(self):
+        for name, beginning in self.beginnings.items():
+            with self.subTest(name), ScriptedServer(trickling(403, beginning)) as server:
+                payments = client(server, timeout=0.4).payments
+                self.assertEqual(self.takes_no_longer(lambda: next(payments.export())).code, "timeout")
+
+    def test_an_export_that_only_seems_to_go_on_has_fallen_silent(self):
+        for name, beginning in self.beginnings.items():
+            silent = mock.patch("payments_api._sync.resources.SILENCE_MAX", 0.4)
+            with self.subTest(name), silent, ScriptedServer(trickling(200, beginning)) as server:
+                error = self.takes_no_longer(lambda: list(client(server).payments.export()))
+                self.assertEqual(str(error), "The export was cut.")
+
+
 class ManyFiles(Case):
     def setUp(self):
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import http.client
 import os
 import select
@@ -11,7 +12,7 @@ import ssl
 import threading
 import time
 from dataclasses import dataclass, field
-from typing import Dict, List, Mapping, Optional, Tuple, Union
+from typing import Callable, Dict, Iterator, List, Mapping, Optional, Tuple, Union
 from urllib.parse import unquote, urlsplit
 
 from ._settings import Settings
@@ -65,12 +66,7 @@ class Exchange:
         self._deadline = 0.0
 
     def run(self) -> WireResponse:
-        connection, response = self._begin()
-        try:
-            body = self._read_all(response)
-        except BaseException:
-            connection.close()
-            raise
+        connection, response, body = self._begin(stays_open=False)
         # Without it, the connection takes no further request, although nothing is left to read.
         response.close()
         # From here on it is of whoever takes it next.
@@ -82,13 +78,10 @@ class Exchange:
         return WireResponse(response.status, _headers_of(response), body, self._was_sent_before)
 
     def open(self) -> Tuple[WireResponse, Stream]:
-        """The answer while it still arrives; the body of a refusal is read, since it says why."""
-        connection, response = self._begin()
+        """The answer while it still arrives; a refusal is read whole."""
+        connection, response, body = self._begin(stays_open=True)
         if response.status >= 300:
-            try:
-                body = self._read_all(response)
-            finally:
-                connection.close()
+            connection.close()
             return WireResponse(response.status, _headers_of(response), body), Stream(None, None, None)
         return WireResponse(response.status, _headers_of(response), b""), Stream(connection, response, self._socket)
 
@@ -96,22 +89,20 @@ class Exchange:
         self._canceled = True
         _hang_up(self._socket)
 
-    def _begin(self) -> Tuple[_Connection, http.client.HTTPResponse]:
+    def _begin(self, stays_open: bool) -> Tuple[_Connection, http.client.HTTPResponse, bytes]:
+        """The answer with its body, but for one that stays open."""
         self._deadline = time.monotonic() + self._request.timeout
-        # A socket's own time-out is for one read, and headers that come byte by byte take as many as they like.
-        bell = threading.Timer(self._request.timeout, self._give_up)
-        bell.daemon = True
-        bell.start()
+        connection: Optional[_Connection] = None
         try:
-            return self._try()
-        except Exception:
-            if self._is_late:
-                raise TimeoutError() from None
+            with _in_time(self._request.timeout, self._give_up):
+                connection, response = self._try()
+                # The body of a refusal is read in any case, since it says why.
+                body = b"" if stays_open and response.status < 300 else self._read_all(response)
+        except BaseException:
+            if connection is not None:
+                connection.close()
             raise
-        finally:
-            bell.cancel()
-            # Its thread ends with the try, and not some time after it.
-            bell.join()
+        return connection, response, body
 
     def _give_up(self) -> None:
         self._is_late = True
@@ -224,7 +215,8 @@ class Stream:
         chunk = b""
         if not self._response.isclosed():
             self._socket.settimeout(silence_max)
-            chunk = self._response.read1(READ_BYTES)
+            with _in_time(silence_max, lambda: _hang_up(self._socket)):
+                chunk = self._response.read1(READ_BYTES)
         if self._left is not None:
             self._left -= len(chunk)
             if not chunk and self._left > 0:
@@ -338,6 +330,37 @@ def _context_of(ca: Optional[str]) -> ssl.SSLContext:
         except (OSError, ValueError):
             raise ValueError("ca must be certificates in PEM form, or the path of a file with them") from None
     return context
+
+
+@contextlib.contextmanager
+def _in_time(seconds: float, give_up: Callable[[], None]) -> Iterator[None]:
+    """TimeoutError where it takes longer.
+
+    A socket's own time-out is for one read, and headers, or what stands between chunks and behind them, take as many reads
+    as they like where they come byte by byte.
+    """
+    late = threading.Event()
+
+    def ring() -> None:
+        late.set()
+        give_up()
+
+    bell = threading.Timer(seconds, ring)
+    bell.daemon = True
+    bell.start()
+    try:
+        yield
+    except Exception:
+        if late.is_set():
+            raise TimeoutError() from None
+        raise
+    finally:
+        bell.cancel()
+        # Its thread ends with what it bounds, and not some time after it.
+        bell.join()
+    # A connection that was hung up on may look like the end of its answer.
+    if late.is_set():
+        raise TimeoutError()
 
 
 def _hang_up(raw: Optional[socket.socket]) -> None:
