@@ -36,7 +36,7 @@ class ScriptedServer:
                 outer.seen.append(Seen(self.command, self.path, headers, body.decode("utf-8")))
                 outer.answers[min(len(outer.seen), len(outer.answers)) - 1](self)
 
-            do_GET = do_POST = do_PATCH = do_DELETE = answer
+            do_GET = do_POST = do_PATCH = do_DELETE = do_CONNECT = answer
 
             def log_message(self, *_):
                 pass

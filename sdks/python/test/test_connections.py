@@ -1,10 +1,12 @@
 """Connections in the states that a long-lived process and newer versions of Python bring them into."""
 
+import asyncio
 import contextlib
 import fcntl
 import http.client
 import resource
 import socket
+import threading
 import time
 import unittest
 from unittest import mock
@@ -65,6 +67,19 @@ def byte_by_byte(count):
     return answer
 
 
+@contextlib.contextmanager
+def full_queue():
+    """Nobody accepts there, and the queue of who waits is full."""
+    with socket.socket() as deaf, contextlib.ExitStack() as waiting:
+        deaf.bind(("127.0.0.1", 0))
+        deaf.listen(0)
+        for _ in range(4):
+            caller = waiting.enter_context(socket.socket())
+            caller.setblocking(False)
+            caller.connect_ex(deaf.getsockname())
+        yield deaf.getsockname()
+
+
 class SlowBeginnings(Case):
     """The time of a try is for all of it, also before the first byte of the body."""
 
@@ -75,16 +90,9 @@ class SlowBeginnings(Case):
             self.assertLess(time.monotonic() - begun, 3)
 
     def test_the_addresses_of_a_name_share_the_time(self):
-        # Nobody accepts there, and the queue of who waits is full.
-        with socket.socket() as deaf, contextlib.ExitStack() as waiting:
-            deaf.bind(("127.0.0.1", 0))
-            deaf.listen(0)
-            for _ in range(4):
-                caller = waiting.enter_context(socket.socket())
-                caller.setblocking(False)
-                caller.connect_ex(deaf.getsockname())
-            place = (socket.AF_INET, socket.SOCK_STREAM, 0, "", deaf.getsockname())
-            port = deaf.getsockname()[1]
+        with full_queue() as address:
+            place = (socket.AF_INET, socket.SOCK_STREAM, 0, "", address)
+            port = address[1]
             with mock.patch.object(socket, "getaddrinfo", return_value=[place] * 4):
                 begun = time.monotonic()
                 self.fails(client(f"http://127.0.0.1:{port}", timeout=1).payments.get, "pay_1")
@@ -99,6 +107,77 @@ class SlowBeginnings(Case):
             kept = io._idle[0]
             first.cancel()
             self.assertTrue(_is_alive(kept))
+
+
+class Silent:
+    """Takes connections, or leaves them in its queue, and says nothing. Tells when whoever connected has left."""
+
+    def __init__(self):
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        self.heard, self.left = threading.Event(), threading.Event()
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def serve(self):
+        with contextlib.suppress(OSError), self.listener.accept()[0] as connection:
+            connection.settimeout(10)
+            while connection.recv(65536):
+                self.heard.set()
+            self.left.set()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.listener.close()
+
+
+class Canceled(unittest.IsolatedAsyncioTestCase):
+    """A call that is canceled leaves no connection and no thread behind, however far it has come."""
+
+    async def cancels(self, client, begun):
+        call = asyncio.create_task(client.payments.get("pay_1"))
+        self.assertTrue(await asyncio.to_thread(begun, 5))
+        call.cancel()
+        with self.assertRaises(asyncio.CancelledError):
+            await call
+
+    async def ends(self, client):
+        ended = threading.Thread(target=client._http._io._threads.shutdown)
+        ended.start()
+        await asyncio.to_thread(ended.join, 3)
+        self.assertFalse(ended.is_alive())
+
+    async def test_in_the_handshake_of_tls(self):
+        with Silent() as server:
+            client = AsyncPayments(KEY, f"https://127.0.0.1:{server.port}", timeout=8, max_retries=0)
+            await self.cancels(client, server.heard.wait)
+            self.assertTrue(await asyncio.to_thread(server.left.wait, 3))
+            await self.ends(client)
+
+    async def test_in_the_handshake_of_tls_through_a_proxy(self):
+        def tunnel(handler):
+            handler.send_response(200)
+            handler.end_headers()
+            handler.rfile.read(1)
+            begun.set()
+            while handler.rfile.read1(65536):
+                pass
+            left.set()
+            handler.close_connection = True
+
+        begun, left = threading.Event(), threading.Event()
+        with ScriptedServer(tunnel) as proxy:
+            client = AsyncPayments(KEY, "https://payments.invalid", timeout=8, max_retries=0, proxy=proxy.url)
+            await self.cancels(client, begun.wait)
+            self.assertTrue(await asyncio.to_thread(left.wait, 3))
+            await self.ends(client)
+
+    async def test_while_nobody_accepts_the_connection(self):
+        with full_queue() as address:
+            client = AsyncPayments(KEY, f"http://127.0.0.1:{address[1]}", timeout=8, max_retries=0)
+            await self.cancels(client, lambda _seconds: time.sleep(0.3) is None)
+            await self.ends(client)
 
 
 def trickling(status, beginning):

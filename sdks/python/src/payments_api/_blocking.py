@@ -60,6 +60,7 @@ class Exchange:
         self._request = request
         #: Held here, since a connection lets go of it when the answer is to be its last.
         self._socket: Optional[socket.socket] = None
+        self._copy: Optional[socket.socket] = None
         self._canceled = False
         self._is_late = False
         self._was_sent_before = False
@@ -131,12 +132,15 @@ class Exchange:
         if connection.sock is None:
             # http.client's own way gives each address of a name the whole time.
             setattr(connection, "_create_connection", self._dial)
-            connection.connect()
+            try:
+                connection.connect()
+                self._socket = connection.sock
+            finally:
+                self._let_go()
             if self._canceled:
                 raise CutShort("canceled")
         raw = connection.sock
         assert raw is not None, "connect() has made one"
-        self._socket = raw
         raw.settimeout(self._left())
         request = self._request
         try:
@@ -155,17 +159,30 @@ class Exchange:
             share = self._left() / (len(places) - index)
             raw = socket.socket(family, kind, protocol)
             try:
+                self._hold(raw)
                 raw.settimeout(share)
                 raw.connect(place)
+                raw.settimeout(self._left())
+                return raw
             except OSError as error:
                 raw.close()
+                self._let_go()
+                if self._canceled:
+                    raise
                 failure = error
-                continue
-            raw.settimeout(self._left())
-            # A proxy may be slow before there is a connection of its client.
-            self._socket = raw
-            return raw
         raise failure
+
+    def _hold(self, raw: socket.socket) -> None:
+        """From the first packet on there is something to hang up on: a copy, since TLS takes the socket over for its handshake
+        and leaves an empty one behind."""
+        self._socket = self._copy = raw.dup()
+        if self._canceled:
+            raise CutShort("canceled")
+
+    def _let_go(self) -> None:
+        if self._copy is not None:
+            self._copy.close()
+        self._copy = None
 
     def _read_all(self, response: http.client.HTTPResponse) -> bytes:
         chunks: List[bytes] = []
