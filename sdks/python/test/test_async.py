@@ -1,8 +1,9 @@
 import asyncio
 import time
 import unittest
+from unittest import mock
 
-from payments_api import AsyncPayments, NotFoundError
+from payments_api import AsyncPayments, ConnectionFailedError, NotFoundError
 from scripted_server import ScriptedServer, as_json, listing, problem
 from test_client import BODY, KEY
 
@@ -26,6 +27,31 @@ class AsyncClient(unittest.IsolatedAsyncioTestCase):
                 started = time.monotonic()
                 await asyncio.gather(*(client.payments.get("pay_1") for _ in range(20)))
                 self.assertLess(time.monotonic() - started, 3)
+
+    async def test_the_time_of_a_try_counts_while_it_waits_for_a_thread(self):
+        def slow(handler):
+            time.sleep(1.5)
+            as_json(200, {"id": "pay_1"})(handler)
+
+        async def exports(payments):
+            async for _ in payments.export():
+                pass
+
+        with mock.patch("payments_api._threads.THREADS_MAX", 2), ScriptedServer(slow) as server:
+            async with AsyncPayments(KEY, server.url, timeout=0.4, max_retries=0) as client:
+                busy = [asyncio.create_task(client.payments.get("pay_1", timeout=10)) for _ in range(4)]
+                while len(server.seen) < 2:
+                    await asyncio.sleep(0.01)
+                for late in (client.payments.get("pay_2"), exports(client.payments)):
+                    started = time.monotonic()
+                    with self.assertRaises(ConnectionFailedError) as raised:
+                        await late
+                    self.assertEqual(raised.exception.code, "timeout")
+                    self.assertLess(time.monotonic() - started, 1)
+                self.assertEqual([one.id for one in await asyncio.gather(*busy)], ["pay_1"] * 4)
+                # Nobody waits for it any more, so it is not sent when a thread is free.
+                await asyncio.sleep(0.2)
+            self.assertEqual({one.path for one in server.seen}, {"/v1/payments/pay_1"})
 
     async def test_the_loop_runs_on_and_a_cancelled_task_ends_at_once(self):
         def never(_handler):

@@ -64,7 +64,8 @@ class Exchange:
         self._canceled = False
         self._is_late = False
         self._was_sent_before = False
-        self._deadline = 0.0
+        #: From now on, since it may wait for a thread.
+        self._deadline = time.monotonic() + request.timeout
 
     def run(self) -> WireResponse:
         connection, response, body = self._begin(stays_open=False)
@@ -92,10 +93,9 @@ class Exchange:
 
     def _begin(self, stays_open: bool) -> Tuple[_Connection, http.client.HTTPResponse, bytes]:
         """The answer with its body, but for one that stays open."""
-        self._deadline = time.monotonic() + self._request.timeout
         connection: Optional[_Connection] = None
         try:
-            with _in_time(self._request.timeout, self._give_up):
+            with _in_time(self.left(), self._give_up):
                 connection, response = self._try()
                 # The body of a refusal is read in any case, since it says why.
                 body = b"" if stays_open and response.status < 300 else self._read_all(response)
@@ -128,7 +128,7 @@ class Exchange:
     def _send(self, connection: _Connection) -> http.client.HTTPResponse:
         if self._canceled:
             raise CutShort("canceled")
-        connection.timeout = self._left()
+        connection.timeout = self.left()
         if connection.sock is None:
             # http.client's own way gives each address of a name the whole time.
             setattr(connection, "_create_connection", self._dial)
@@ -141,7 +141,7 @@ class Exchange:
                 raise CutShort("canceled")
         raw = connection.sock
         assert raw is not None, "connect() has made one"
-        raw.settimeout(self._left())
+        raw.settimeout(self.left())
         request = self._request
         try:
             connection.request(request.method, self._io.target_of(request.url), request.body, request.headers)
@@ -149,20 +149,20 @@ class Exchange:
             # A server may refuse a body before it has read all of it: then its answer is there to be read.
             if self._canceled:
                 raise
-        raw.settimeout(self._left())
+        raw.settimeout(self.left())
         return connection.getresponse()
 
     def _dial(self, address: Tuple[str, int], *_: object) -> socket.socket:
         places = socket.getaddrinfo(address[0], address[1], 0, socket.SOCK_STREAM)
         failure: OSError = OSError("the name has no address")
         for index, (family, kind, protocol, _name, place) in enumerate(places):
-            share = self._left() / (len(places) - index)
+            share = self.left() / (len(places) - index)
             raw = socket.socket(family, kind, protocol)
             try:
                 self._hold(raw)
                 raw.settimeout(share)
                 raw.connect(place)
-                raw.settimeout(self._left())
+                raw.settimeout(self.left())
                 return raw
             except OSError as error:
                 raw.close()
@@ -191,7 +191,7 @@ class Exchange:
         # Newer versions of Python close it with its last byte, and the socket, too, where that was its last answer.
         while not response.isclosed():
             if self._socket is not None:
-                self._socket.settimeout(self._left())
+                self._socket.settimeout(self.left())
             chunk = response.read1(READ_BYTES)
             if not chunk:
                 break
@@ -203,7 +203,8 @@ class Exchange:
             raise CutShort("cut short")
         return b"".join(chunks)
 
-    def _left(self) -> float:
+    def left(self) -> float:
+        """How many seconds there are until the try is over; TimeoutError where it is."""
         left = self._deadline - time.monotonic()
         if left <= 0:
             raise TimeoutError()

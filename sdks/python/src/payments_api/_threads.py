@@ -10,12 +10,14 @@ from __future__ import annotations
 import asyncio
 import os
 from concurrent.futures import ThreadPoolExecutor
-from typing import Tuple
+from typing import Callable, Tuple, TypeVar
 
 from ._blocking import BlockingIo, Exchange, Stream, WireRequest, WireResponse
 from ._settings import Settings
 
 THREADS_MAX = 64
+
+Value = TypeVar("Value")
 
 
 class ThreadStream:
@@ -52,22 +54,26 @@ class ThreadIo:
 
     async def send(self, request: WireRequest) -> WireResponse:
         exchange = Exchange(self._blocking, request)
-        loop = asyncio.get_running_loop()
-        try:
-            return await loop.run_in_executor(self._pool(), exchange.run)
-        except asyncio.CancelledError:
-            exchange.cancel()
-            raise
+        return await self._in_thread(exchange, exchange.run)
 
     async def open(self, request: WireRequest) -> Tuple[WireResponse, ThreadStream]:
         exchange = Exchange(self._blocking, request)
-        loop = asyncio.get_running_loop()
+        response, stream = await self._in_thread(exchange, exchange.open)
+        return response, ThreadStream(stream)
+
+    async def _in_thread(self, exchange: Exchange, work: Callable[[], Value]) -> Value:
+        future = asyncio.get_running_loop().run_in_executor(self._pool(), work)
         try:
-            response, stream = await loop.run_in_executor(self._pool(), exchange.open)
-        except asyncio.CancelledError:
+            # While all threads are busy with others, none looks at the time of this one.
+            done, _ = await asyncio.wait([future], timeout=exchange.left())
+            if not done:
+                raise TimeoutError()
+        except BaseException:
+            # Where it still waits it is not begun any more, and where it is under way it is hung up on.
+            future.cancel()
             exchange.cancel()
             raise
-        return response, ThreadStream(stream)
+        return future.result()
 
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
