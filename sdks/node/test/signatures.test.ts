@@ -44,6 +44,17 @@ describe('the shared vectors', () => {
 describe('verify', () => {
   const secret = `whsec_${Buffer.alloc(32, 5).toString('base64')}`;
 
+  test('refuses headers that are no text', () => {
+    const headers = webhooks.sign('{}', secret);
+    for (const [name, reason] of [
+      ['webhook-id', 'no_match'],
+      ['webhook-timestamp', 'bad_timestamp'],
+    ] as const) {
+      const strange = { ...headers, [name]: `${headers[name]}\udcff` };
+      expect(verdict(() => webhooks.verify('{}', strange, secret))).toBe(reason);
+    }
+  });
+
   test('reads signatures that come in several lines, however a server joins them', () => {
     const body = '{"id":"evt_1"}';
     const other = `whsec_${Buffer.alloc(32, 6).toString('base64')}`;

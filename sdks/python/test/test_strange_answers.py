@@ -208,6 +208,16 @@ class Webhooks(unittest.TestCase):
         self.assertEqual(self.refusal(deep, webhooks.sign(deep, SECRET)), "bad_body")
         self.assertEqual(self.refusal("\ud800", webhooks.sign("{}", SECRET)), "bad_body")
 
+    def test_headers_that_are_no_text_are_refused(self):
+        # As frameworks decode what is no UTF-8 (surrogateescape).
+        for name in ("webhook-id", "webhook-timestamp", "webhook-signature"):
+            headers = webhooks.sign("{}", SECRET)
+            reason = "bad_timestamp" if name == "webhook-timestamp" else "no_match"
+            strange = {**headers, name: headers[name] + "\udcff", "x-\udcff": "\udcff"}
+            self.assertEqual(self.refusal("{}", strange), reason)
+        with self.assertRaises(SignatureInvalidError):
+            webhooks.sign("{}", SECRET, id="evt_\udcff")
+
     def test_signatures_that_come_in_several_lines_are_read_however_a_server_joins_them(self):
         headers = webhooks.sign("{}", SECRET)
         right = headers.pop("webhook-signature")

@@ -91,8 +91,12 @@ webhooks = Webhooks()
 
 
 def _digest(key: bytes, message_id: str, timestamp: str, body: bytes) -> bytes:
-    signed = f"{message_id}.{timestamp}.".encode("utf-8") + body
-    return hmac.new(key, signed, hashlib.sha256).digest()
+    try:
+        head = f"{message_id}.{timestamp}.".encode("utf-8")
+    except UnicodeEncodeError:
+        # What came was no UTF-8, and a framework made such a text of it.
+        raise SignatureInvalidError("no_match", "The webhook-id is no text that a message has: no signature fits.") from None
+    return hmac.new(key, head + body, hashlib.sha256).digest()
 
 
 def _to_bytes(body: Any) -> bytes:
