@@ -27,7 +27,7 @@ export function isRetryable({ status, code, retryAfterMs }: AnswerToJudge): bool
 export function parseRetryAfter(header: string | null, nowMs: number): number | undefined {
   if (header === null) return undefined;
   const text = header.trim();
-  if (/^\d{1,9}(\.\d+)?$/.test(text)) return Number(text) * 1_000;
+  if (/^\d+(\.\d+)?$/.test(text)) return Number(text) * 1_000;
   // Date.parse by itself finds a date in nearly any text, and takes one without a zone for local time.
   if (!/^[A-Z][a-z]{2,8},? .*\d{2}:\d{2}:\d{2}/.test(text)) return undefined;
   const at = Date.parse(/(GMT|UTC|[+-]\d{4})$/.test(text) ? text : `${text} GMT`);

@@ -34,6 +34,7 @@ test.each([
   ['3', 3_000],
   ['0.5', 500],
   [' 7 ', 7_000],
+  ['9999999999', 9_999_999_999_000],
   ['Sun, 15 Nov 2026 12:00:10 GMT', 10_000],
   ['Sun, 15 Nov 2026 11:00:00 GMT', 0],
   ['Sunday, 15-Nov-26 12:00:10 GMT', 10_000],
@@ -45,6 +46,13 @@ test.each([
   [null, undefined],
 ])('Retry-After: %s means %s', (header, expected) => {
   expect(parseRetryAfter(header, Date.parse('2026-11-15T12:00:00Z'))).toBe(expected);
+});
+
+test('nobody comes back before the time that was asked for, however long it is', () => {
+  for (const header of ['61', '9999999999', '9'.repeat(400)]) {
+    const retryAfterMs = parseRetryAfter(header, Date.now());
+    expect(delayBeforeRetry(0, retryAfterMs, Math.random)).toBeUndefined();
+  }
 });
 
 test('what may succeed later is sent again, and nothing else', () => {

@@ -1,3 +1,4 @@
+import math
 import random
 import unittest
 
@@ -14,7 +15,9 @@ class Retry(unittest.TestCase):
 
     def test_retry_after_is_a_least_and_beyond_a_minute_nobody_waits(self):
         self.assertGreaterEqual(delay_before_retry(0, 3.0, random.random), 3.0)
-        self.assertIsNone(delay_before_retry(0, 61.0, random.random))
+        for header in ("61", "9999999999", "9" * 400):
+            asked_for = parse_retry_after(header, 0.0)
+            self.assertIsNone(delay_before_retry(0, asked_for, random.random))
 
     def test_those_who_look_again_and_again_wait_for_a_minute_at_most(self):
         self.assertEqual([asked(one) for one in (None, 7, 1e9)], [0, 7, 60])
@@ -25,6 +28,8 @@ class Retry(unittest.TestCase):
             ("3", 3.0),
             ("0.5", 0.5),
             (" 7 ", 7.0),
+            ("9999999999", 9999999999.0),
+            ("9" * 400, math.inf),
             ("Sun, 15 Nov 2026 12:00:10 GMT", 10.0),
             ("Sun, 15 Nov 2026 11:00:00 GMT", 0.0),
             ("Sunday, 15-Nov-26 12:00:10 GMT", 10.0),

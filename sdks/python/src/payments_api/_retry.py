@@ -32,7 +32,7 @@ def parse_retry_after(header: Optional[str], now: float) -> Optional[float]:
     if header is None:
         return None
     text = header.strip()
-    if re.fullmatch(r"\d{1,9}(\.\d+)?", text):
+    if re.fullmatch(r"\d+(\.\d+)?", text):
         return float(text)
     try:
         at = parsedate_to_datetime(text)
