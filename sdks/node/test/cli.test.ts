@@ -88,6 +88,40 @@ test('login keeps the key in a file that only its owner may read, and tries it f
   expect(JSON.parse(readFileSync(config, 'utf8')).api_key).toBe(KEY);
 });
 
+test.each([
+  ['Ctrl-D', '\u0004'],
+  ['Ctrl-C', '\u0003'],
+  ['an empty line', '\r'],
+])('%s where login asks for the key ends it with one line', async (_title, typed) => {
+  const ended = await runCommand(['login'], { env: environment(), typed });
+  expect(ended).toEqual({
+    code: 2,
+    out: '',
+    err: 'API key (not shown while you type):\nNo key was given. See: payments --help\n',
+  });
+});
+
+test('a key that is typed is kept for the address that was kept, also where the environment has an empty one', async () => {
+  const { url, seen } = await serve(json(200, list));
+  await inProcess(['login', '--url', url, '--key', KEY]);
+  const env = environment({ PAYMENTS_API_URL: '' });
+  expect(await runCommand(['login'], { env, typed: 'sk_test_another\r' })).toMatchObject({ code: 0 });
+  expect(seen[1]?.headers.authorization).toBe('Bearer sk_test_another');
+  expect(JSON.parse(readFileSync(config, 'utf8'))).toEqual({ api_key: 'sk_test_another', base_url: url });
+});
+
+test('an address that is empty by mistake is asked nothing, and no other instead', async () => {
+  const { env, seen } = await serve(json(200, list));
+  for (const words of [['login', '--key', KEY], ['list']]) {
+    expect(await inProcess([...words, '--url', ''], { env })).toMatchObject({
+      code: 2,
+      err: expect.stringContaining('baseUrl is not a URL'),
+    });
+  }
+  expect(seen).toEqual([]);
+  expect(existsSync(config)).toBe(false);
+});
+
 test('what login kept is used, and a file that others may read is pointed out', async () => {
   const { url, seen } = await serve(json(200, list));
   await payments(['login', '--url', url, '--key', KEY], { env: { PAYMENTS_API_KEY: '' } });

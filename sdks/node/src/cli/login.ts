@@ -18,12 +18,12 @@ export const login: Command = {
     const key = (textValue(context.values, 'key') ?? (await askForKey(context))).trim();
     if (key === '') throw new UsageError('No key was given');
     const url =
-      textValue(context.values, 'url') ?? context.env.PAYMENTS_API_URL ?? readKept(context.env).base_url;
+      textValue(context.values, 'url') ?? (context.env.PAYMENTS_API_URL || readKept(context.env).base_url);
     // Tried before it is kept: a mistyped key shows now, not at the first payment.
-    await new Payments({ apiKey: key, baseUrl: url || undefined, maxRetries: 1 }).payments
+    await new Payments({ apiKey: key, baseUrl: url, maxRetries: 1 }).payments
       .list({ limit: 1 }, { signal: context.signal })
       .page();
-    writeKept(context.env, { api_key: key, ...(url ? { base_url: url } : {}) });
+    writeKept(context.env, { api_key: key, ...(url === undefined ? {} : { base_url: url }) });
     const mode = key.startsWith('sk_live_') ? 'live' : 'test';
     context.out(`Logged in, ${mode} mode. The key is kept in ${settingsPath(context.env)}.`);
     return exitCodes.ok;
@@ -45,9 +45,12 @@ async function askForKey({ stdin, err, signal }: Context): Promise<string> {
   const reader = createInterface({ input: stdin, output: silent, terminal: true });
   try {
     return await new Promise((resolve, reject) => {
+      const stop = () => reject(new UsageError('No key was given'));
       reader.once('line', resolve);
-      reader.once('SIGINT', () => reject(new UsageError('No key was given')));
-      signal.addEventListener('abort', () => reject(new UsageError('No key was given')), { once: true });
+      reader.once('SIGINT', stop);
+      // Ctrl-D, or a terminal that is closed.
+      reader.once('close', stop);
+      signal.addEventListener('abort', stop, { once: true });
     });
   } finally {
     reader.close();
