@@ -74,7 +74,18 @@ test('the last look counts, however little time was left for it, and no time at 
   const { payments } = new Payments({ apiKey: 'sk_test_x', baseUrl: slow.url });
   expect((await payments.waitFor('pay_1', 'completed', { timeoutMs: 100 })).status).toBe('completed');
   expect((await payments.waitFor('pay_1', 'completed', { timeoutMs: 0 })).status).toBe('completed');
+  expect((await payments.waitFor('pay_1', 'completed', { timeoutMs: -1 })).status).toBe('completed');
   await slow.close();
+});
+
+test('a time to wait that is no number is a mistake in the call', async () => {
+  const { payments } = new Payments({ apiKey: 'sk_test_x', baseUrl: server.url });
+  const asked = server.seen.length;
+  for (const timeoutMs of ['5000', Number.NaN, {}]) {
+    const waiting = payments.waitFor('pay_1', 'completed', { timeoutMs } as object);
+    await expect(waiting).rejects.toThrow('timeoutMs must be a number');
+  }
+  expect(server.seen).toHaveLength(asked);
 });
 
 test('waits between two looks as long as the server asks', async () => {

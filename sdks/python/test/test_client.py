@@ -359,6 +359,16 @@ class Waiting(Case):
             payments = client(server).payments
             self.assertEqual(payments.wait_for("pay_1", "completed", timeout=0.1).status, "completed")
             self.assertEqual(payments.wait_for("pay_1", "completed", timeout=0).status, "completed")
+            self.assertEqual(payments.wait_for("pay_1", "completed", timeout=-1).status, "completed")
+
+    def test_a_time_to_wait_that_is_no_number_is_a_mistake_in_the_call(self):
+        # A time that never comes: the third look would see it completed.
+        answers = (payment("pending"), payment("pending"), payment("pending", "processing", "completed"))
+        with ScriptedServer(*answers) as server:
+            for timeout in ("5", float("nan"), None):
+                with self.subTest(timeout), self.assertRaisesRegex(ValueError, "timeout must be a number"):
+                    client(server).payments.wait_for("pay_1", "completed", timeout=timeout)
+            self.assertEqual(server.seen, [])
 
     def test_waits_between_two_looks_as_long_as_the_server_asks(self):
         done = payment("pending", "processing", "completed")

@@ -1,5 +1,5 @@
 import { untilSilent } from '../body-stream.ts';
-import { checkOptions } from '../config.ts';
+import { checkOptions, readNumber } from '../config.ts';
 import { PaymentsError } from '../errors.ts';
 import { List, type ListParams } from '../pagination.ts';
 import { type HttpClient, type RequestOptions, segment, sleep, type WriteOptions } from '../request.ts';
@@ -116,7 +116,14 @@ export class PaymentsResource {
     checkOptions(options, waitOptionNames);
     const wanted = [status].flat() as PaymentStatus[];
     if (wanted.length === 0) throw new TypeError('waitFor needs a status to wait for.');
-    const timeoutMs = options.timeoutMs ?? WAIT_TIMEOUT_MS;
+    // Less than nothing, which is what is left of a time that is over, is one look.
+    const { NEGATIVE_INFINITY, POSITIVE_INFINITY } = Number;
+    const timeoutMs = readNumber(
+      'timeoutMs',
+      options.timeoutMs ?? WAIT_TIMEOUT_MS,
+      NEGATIVE_INFINITY,
+      POSITIVE_INFINITY,
+    );
     const endsMs = performance.now() + timeoutMs;
     let payment: Payment | undefined;
     let failure: unknown;

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import http.client
+import math
 import time
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, AsyncIterator, List, Literal, Mapping, Optional, Sequence, Union, cast
 
 from .._errors import ConnectionFailedError, PaymentsError, WaitTimeoutError
 from .._retry import asked
+from .._settings import read_number
 from .._wait import judge, unexpected
 from ..types import (
     Event,
@@ -249,6 +251,8 @@ class AsyncPaymentsResource(AsyncResource):
         wanted = cast("List[PaymentStatus]", [status] if isinstance(status, str) else [*status])
         if not wanted:
             raise ValueError("wait_for needs a status to wait for.")
+        # Less than nothing, which is what is left of a time that is over, is one look.
+        read_number("timeout", timeout, -math.inf, math.inf)
         ends = time.monotonic() + timeout
         payment: Optional[Payment] = None
         failure: Optional[PaymentsError] = None
