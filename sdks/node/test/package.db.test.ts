@@ -84,14 +84,19 @@ describe.each([
     });
     expect(stderr).toBe('');
   });
+});
 
-  test('the command line', { timeout: 120_000 }, async () => {
-    const node = version === undefined ? process.execPath : await nodeBinary(version);
-    const program = join(folder, 'node_modules', '.bin', 'payments');
-    const env = { PATH: process.env.PATH, PAYMENTS_API_KEY: apiKey, PAYMENTS_API_URL: harness.url };
-    const { stdout } = await run(node, [program, 'sandbox', 'clock', '--json'], { cwd: folder, env });
-    expect(JSON.parse(stdout)).toMatchObject({ object: 'sandbox_clock', state: 'real' });
-  });
+test.each([
+  ['18.0', '18.0.0'],
+  ['18', '18.20.8'],
+  ['20', '20.20.2'],
+  ['24', undefined],
+])('the command line on Node %s', { timeout: 120_000 }, async (_name, version) => {
+  const node = version === undefined ? process.execPath : await nodeBinary(version);
+  const program = join(folder, 'node_modules', '.bin', 'payments');
+  const env = { PATH: process.env.PATH, PAYMENTS_API_KEY: apiKey, PAYMENTS_API_URL: harness.url };
+  const { stdout } = await run(node, [program, 'sandbox', 'clock', '--json'], { cwd: folder, env });
+  expect(JSON.parse(stdout)).toMatchObject({ object: 'sandbox_clock', state: 'real' });
 });
 
 test('the README, from its first block to its last', { timeout: 120_000 }, async () => {

@@ -1,6 +1,6 @@
-import { parseArgs } from 'node:util';
 import { Payments } from '../client.ts';
 import { VERSION } from '../version.ts';
+import { readArguments } from './arguments.ts';
 import {
   type Command,
   type Connection,
@@ -8,7 +8,6 @@ import {
   type Terminal,
   textValue,
   UsageError,
-  type Values,
 } from './command.ts';
 import { completion, suggest } from './completion.ts';
 import { eventCommands } from './events.ts';
@@ -71,7 +70,10 @@ async function dispatch(words: readonly string[], terminal: Terminal): Promise<n
     return exitCodes.ok;
   }
   const command = find(typed);
-  const { values, positionals } = parse(command, typed.slice(wordsTyped(command, typed)));
+  const { values, positionals } = readArguments(typed.slice(wordsTyped(command, typed)), {
+    ...command.options,
+    ...globalOptions,
+  });
   if (values.help) {
     terminal.out(helpOf(program, command));
     return exitCodes.ok;
@@ -123,22 +125,6 @@ function find(typed: readonly string[]): Command {
   const group = commands.filter(({ words }) => words[0] === typed[0]);
   if (group.length === 0) throw new UsageError(`There is no command ${JSON.stringify(typed[0])}`);
   throw new UsageError(`${typed[0]} needs one of: ${group.map(({ words }) => words[1]).join(', ')}`);
-}
-
-function parse(command: Command, rest: readonly string[]): { values: Values; positionals: string[] } {
-  const known = { ...command.options, ...globalOptions };
-  const options = Object.fromEntries(
-    Object.entries(known).map(([name, { type, multiple = false, short }]) => [
-      name,
-      { type, multiple, ...(short === undefined ? {} : { short }) },
-    ]),
-  );
-  try {
-    const parsed = parseArgs({ args: [...rest], options, allowPositionals: true, strict: true });
-    return { values: parsed.values as Values, positionals: parsed.positionals };
-  } catch (error) {
-    throw new UsageError((error as Error).message.split('. ')[0]?.replace(/\.$/, '') ?? 'Wrong usage');
-  }
 }
 
 /** The environment comes before what `login` kept, so that one command can be run with another key. */
