@@ -14,7 +14,7 @@ export {
   readLargeJson,
   refuseBadText,
 } from './input/json-body.ts';
-
+export { pointerTo } from './input/pointer.ts';
 export { explain as explainSchema } from './input/schema-explain.ts';
 export { stringMap } from './input/string-map.ts';
 export type { OpenApiOptions, WebhookDescription } from './openapi/document.ts';

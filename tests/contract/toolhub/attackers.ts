@@ -18,6 +18,7 @@ const mail = (text: string, meta = '') =>
     `{"to":["x@example.com"],"subject":"s","text":"t","idempotency_key":"k","attachments":[{"filename":"f","content_type":"text/plain","content_base64":"${text}"}]}`,
     meta,
   );
+const badKeys = (count: number) => Array.from({ length: count }, (_, n) => `"${n}\\u0000":1`).join(',');
 const bodies: Partial<Record<AttackKind, () => string>> = {
   many_values: () =>
     message(`{${Array.from({ length: 1_200_000 }, (_, n) => `"${n.toString(36)}":1`).join(',')}}`),
@@ -32,6 +33,13 @@ const bodies: Partial<Record<AttackKind, () => string>> = {
         .join(',')}]`,
     ),
   one_long_number: () => message('1'.repeat(15 * MEBIBYTE)),
+  one_long_key: () => toolCall('accounts_list', `{"${'k'.repeat(15 * MEBIBYTE)}":1}`),
+  faults_below_a_long_key: () => toolCall('accounts_list', `{"${'k'.repeat(200_000)}":{${badKeys(100)}}}`),
+  keys_that_grow: () =>
+    toolCall(
+      'accounts_list',
+      `{${Array.from({ length: 20 }, (_, n) => `"${n}${'~/'.repeat(350_000)}":1`).join(',')}}`,
+    ),
   mail_of_escapes: () => mail('\\/'.repeat(7.9 * MEBIBYTE)),
   mail_of_escapes_by_the_library: () => mail('\\/'.repeat(7.9 * MEBIBYTE), ',"_meta":{"progressToken":"p"}'),
 };

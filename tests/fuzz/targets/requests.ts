@@ -43,7 +43,7 @@ export const json: Target = {
   ],
   bytesMax: 64 * KIB,
   async run(input) {
-    const value = expecting(AppError, () => parseJson(input));
+    const value = expecting(AppError, () => parseJsonBriefly(input));
     await compareSliced(input, value);
     if (value === undefined) return;
     assert(depthOf(value) <= JSON_LIMITS.depthMax, 'deeper than promised');
@@ -54,6 +54,22 @@ export const json: Target = {
     );
   },
 };
+
+/** A refusal names what it refuses, and that may be long. */
+const FAULTS_LENGTH_MAX = 256 * KIB;
+
+function parseJsonBriefly(input: Buffer): unknown {
+  try {
+    return parseJson(input);
+  } catch (error) {
+    if (error instanceof AppError) assertBrief(error.details ?? []);
+    throw error;
+  }
+}
+
+function assertBrief(faults: readonly unknown[]): void {
+  assert(JSON.stringify(faults).length < FAULTS_LENGTH_MAX, 'a refusal that repeats its input');
+}
 
 /** What is read in slices is the same value, and what is refused in one go is not taken in slices. */
 async function compareSliced(input: Buffer, value: unknown): Promise<void> {
@@ -87,6 +103,7 @@ export const jsonRpc: Target = {
   run(input) {
     const body = expecting(AppError, () => readBody(input));
     if (body === undefined || body.kind === 'refused') return;
+    assertBrief(body.badText);
     idOf(body.message);
     calledTool(body.message);
     for (const version of ['2026-07-28', '2025-06-18', undefined])

@@ -7,6 +7,7 @@ import {
   measureJson,
   parseInSlices,
 } from '@libs/runtime';
+import { isLongKey, pointerTo, shownKey } from './pointer.ts';
 
 /** Nothing that we accept nests deeper or has more values, and reading what stays within costs little time. */
 export const JSON_LIMITS: JsonLimits = { valuesMax: 20_000, depthMax: 32 };
@@ -147,23 +148,32 @@ function describeRepeatedKey(text: string): string {
   return repeatedKey(undefined);
 }
 
-const FIELD_ERRORS_MAX = 100;
+/** Faults that one answer names. */
+export const FIELD_ERRORS_MAX = 100;
 
 function collectBadText(value: unknown, pointer: string, errors: FieldError[]): void {
-  if (errors.length >= FIELD_ERRORS_MAX) return;
   if (typeof value === 'string') {
     if (isBadText(value)) errors.push(badCharacter({ pointer }));
     return;
   }
   if (typeof value !== 'object' || value === null) return;
   for (const [key, item] of Object.entries(value)) {
-    const child = `${pointer}/${escapePointer(key)}`;
+    if (errors.length >= FIELD_ERRORS_MAX) return;
+    const child = pointerTo(pointer, key);
     // An own key of this name would become a prototype as soon as somebody copies the object by assignment.
     if (key === '__proto__')
       errors.push({ pointer: child, code: 'unknown_field', detail: 'This field is not known.' });
     else if (isBadText(key)) errors.push(badCharacter({ pointer: child }));
+    else if (isLongKey(key)) errors.push(...firstBelow(item, child));
     else collectBadText(item, child, errors);
   }
+}
+
+/** Places below a key that is cut would all read alike: the first stands for them. */
+function firstBelow(value: unknown, pointer: string): FieldError[] {
+  const found: FieldError[] = [];
+  collectBadText(value, pointer, found);
+  return found.slice(0, 1).map((fault) => ({ ...fault, pointer }));
 }
 
 /** Postgres stores neither NUL nor halves of surrogate pairs. */
@@ -179,7 +189,7 @@ export function refuseBadText(fields: Iterable<readonly [string, string]>): void
   if (bad.size === 0) return;
   const errors = [...bad]
     .slice(0, FIELD_ERRORS_MAX)
-    .map((name) => badCharacter({ parameter: name.toWellFormed() }));
+    .map((name) => badCharacter({ parameter: shownKey(name.toWellFormed()) }));
   throw baseErrors.bad_request({ detail: 'A field contains NUL or broken Unicode characters.', errors });
 }
 
@@ -189,8 +199,4 @@ export function badCharacter(place: { pointer: string } | { parameter: string })
     code: 'invalid_character',
     detail: 'Must not contain NUL or broken Unicode characters.',
   };
-}
-
-export function escapePointer(key: string): string {
-  return key.includes('~') || key.includes('/') ? key.replaceAll('~', '~0').replaceAll('/', '~1') : key;
 }

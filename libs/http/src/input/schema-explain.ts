@@ -1,6 +1,7 @@
 import type { FieldError } from '@libs/runtime';
 import Format from 'typebox/format';
-import { escapePointer } from './json-body.ts';
+import { FIELD_ERRORS_MAX } from './json-body.ts';
+import { keysOf, pointerTo } from './pointer.ts';
 
 /**
  * Says what is wrong with a value that its schema refused: every bad field, each by its own pointer. The compiled
@@ -43,18 +44,17 @@ export type JsonSchema = {
 
 export type SchemaError = { pointer: string; code: string; detail: string };
 
-const ERRORS_MAX = 100;
 const VALUES_SHOWN_MAX = 20;
 
 /** At most `max` of them; the parser bounds how large a value can be, so the walk is bounded, too. */
-export function explain(schema: JsonSchema, value: unknown, max = ERRORS_MAX): SchemaError[] {
+export function explain(schema: JsonSchema, value: unknown, max = FIELD_ERRORS_MAX): SchemaError[] {
   const errors: SchemaError[] = [];
   walk(schema, value, '', errors);
   return errors.length > max ? errors.slice(0, max) : errors;
 }
 
 function walk(schema: JsonSchema, value: unknown, pointer: string, errors: SchemaError[]): void {
-  if (errors.length > ERRORS_MAX) return;
+  if (errors.length > FIELD_ERRORS_MAX) return;
   const before = errors.length;
   const choices = allowedValues(schema);
   if (choices !== undefined) {
@@ -116,7 +116,7 @@ function walkUnion(
   if (tag !== undefined) {
     const tagged = sameType.filter((branch) => branch.properties?.[tag]?.const === (value as Fields)[tag]);
     if (tagged.length === 0) {
-      const place = `${pointer}/${escapePointer(tag)}`;
+      const place = pointerTo(pointer, tag);
       if (!Object.hasOwn(value as Fields, tag)) errors.push(missing(place));
       else
         errors.push(
@@ -217,7 +217,7 @@ function walkArray(schema: JsonSchema, value: unknown[], pointer: string, errors
   const before = errors.length;
   const { items } = schema;
   if (items !== undefined)
-    for (const [index, item] of value.entries()) walk(items, item, `${pointer}/${index}`, errors);
+    for (const [index, item] of value.entries()) walk(items, item, pointerTo(pointer, index), errors);
   // Only items that fit are known to be short, and to be compared at little cost: of very long texts a set hashes the length.
   if (schema.uniqueItems && fits && errors.length === before && repeats(value))
     errors.push({ pointer, code: 'repeated_item', detail: 'Must not repeat an item.' });
@@ -231,7 +231,7 @@ type Fields = Record<string, unknown>;
 
 function walkObject(schema: JsonSchema, value: Fields, pointer: string, errors: SchemaError[]): void {
   for (const name of schema.required ?? []) {
-    if (!Object.hasOwn(value, name)) errors.push(missing(`${pointer}/${escapePointer(name)}`));
+    if (!Object.hasOwn(value, name)) errors.push(missing(pointerTo(pointer, name)));
   }
   const names = Object.keys(value);
   if (schema.minProperties !== undefined && names.length < schema.minProperties) {
@@ -249,7 +249,8 @@ function walkObject(schema: JsonSchema, value: Fields, pointer: string, errors: 
     });
   }
   for (const name of names) {
-    const place = `${pointer}/${escapePointer(name)}`;
+    if (errors.length > FIELD_ERRORS_MAX) return;
+    const place = pointerTo(pointer, name);
     if (schema.propertyNames !== undefined) walkName(schema.propertyNames, name, place, errors);
     walkProperty(schema, { name, item: value[name], place }, errors);
   }
@@ -329,8 +330,7 @@ function isScalar(value: unknown): boolean {
 /** The same errors for the query or the headers: there, a field is a parameter and has a name, not a pointer. */
 export function asParameters(errors: SchemaError[]): FieldError[] {
   return errors.map(({ pointer, code, detail }) => {
-    const [name = ''] = pointer.slice(1).split('/');
-    const parameter = name.replaceAll('~1', '/').replaceAll('~0', '~');
+    const [parameter = ''] = keysOf(pointer);
     if (code === 'unknown_field')
       return { parameter, code: 'unknown_parameter', detail: 'This parameter is not known.' };
     if (code === 'required') return { parameter, code, detail: 'This parameter is required.' };

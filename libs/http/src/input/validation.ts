@@ -4,7 +4,8 @@ import type { TSchema } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
 import { Check } from 'typebox/value';
 import { defineFormats } from './formats.ts';
-import { badCharacter, badTextIn, isBadText } from './json-body.ts';
+import { badCharacter, badTextIn, FIELD_ERRORS_MAX, isBadText } from './json-body.ts';
+import { cutPointer, shownKey } from './pointer.ts';
 import { asParameters, explain, type JsonSchema, type SchemaError } from './schema-explain.ts';
 
 defineFormats();
@@ -41,8 +42,9 @@ function compile(schema: TSchema): Compiled {
       // A keyword that the walk does not know refused the value.
       return validatorOf(schema)
         .Errors(value)
+        .slice(0, FIELD_ERRORS_MAX)
         .map((error) => ({
-          pointer: error.instancePath,
+          pointer: cutPointer(error.instancePath),
           code: 'invalid',
           detail: `The value ${error.message}.`,
         }));
@@ -79,7 +81,7 @@ export function bodyValidator(schema: TSchema): Validate {
 /** One for each place: that a text cannot be stored says enough of it. */
 function together(badText: readonly FieldError[], others: readonly SchemaError[]): FieldError[] {
   const told = new Set(badText.map(({ pointer }) => pointer));
-  return [...badText, ...others.filter(({ pointer }) => !told.has(pointer))];
+  return [...badText, ...others.filter(({ pointer }) => !told.has(pointer))].slice(0, FIELD_ERRORS_MAX);
 }
 
 /** Whether the endpoint can do without a body: when an empty object would do. */
@@ -172,7 +174,9 @@ export function checkEncoding(url: string, query: Fields): void {
   const bad = Object.entries(query).filter(
     ([name, value]) => isBadText(name) || [value].flat().some(hasBadText),
   );
-  throw baseErrors.invalid_query({ errors: bad.map(([parameter]) => badCharacter({ parameter })) });
+  throw baseErrors.invalid_query({
+    errors: bad.map(([parameter]) => badCharacter({ parameter: shownKey(parameter) })),
+  });
 }
 
 function hasBadText(value: unknown): boolean {

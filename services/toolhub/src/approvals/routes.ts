@@ -1,4 +1,4 @@
-import { cursorCodec, listPage, listQuery, listSchema, noteAudit } from '@libs/http';
+import { cursorCodec, listPage, listQuery, listSchema, noteAudit, pointerTo } from '@libs/http';
 import { baseErrors, type FieldError } from '@libs/runtime';
 import Type, { type Static } from 'typebox';
 import type { Access } from '../customers/access.ts';
@@ -158,9 +158,7 @@ function checkTools(tools: Record<string, boolean>, catalogue: Pick<Catalogue, '
       tool === undefined
         ? 'There is no tool of this name.'
         : 'Only tools that send, overwrite or delete can wait.';
-    return [
-      { pointer: `/tools/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`, code: 'not_allowed', detail },
-    ];
+    return [{ pointer: pointerTo('/tools', name), code: 'not_allowed', detail }];
   });
   if (faults.length > 0) throw baseErrors.invalid_request({ errors: faults });
 }

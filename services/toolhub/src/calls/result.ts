@@ -1,5 +1,5 @@
 import { UNTRUSTED_NOTICE } from '../connectors/connector.ts';
-import type { ArgumentFault } from '../tools/arguments.ts';
+import { type ArgumentFault, FAULTS_MAX } from '../tools/arguments.ts';
 
 /** The result of a tool call, as both protocol eras carry it. */
 export interface ToolResult {
@@ -45,13 +45,21 @@ export function failureResult({ code, message, details = {} }: Failure): ToolRes
   };
 }
 
+/** The message is for models and people: the first places, and how many more there are. */
+const PLACES_TOLD_MAX = 5;
+const MESSAGE_LENGTH_MAX = 2_000;
+
 export function invalidArguments(faults: readonly ArgumentFault[]): Failure {
-  const places = faults.map(
-    ({ pointer, detail }) => `${pointer === '' ? 'the arguments' : pointer} ${detail}`,
-  );
+  const told = faults.slice(0, FAULTS_MAX);
+  const places = told
+    .slice(0, PLACES_TOLD_MAX)
+    .map(({ pointer, detail }) => `${pointer === '' ? 'the arguments' : pointer} ${detail}`);
+  const more = told.length - places.length;
+  if (more > 0) places.push(`And ${more} more, in errors.`);
+  const message = `The arguments do not fit this tool: ${places.join(' ')}`;
   return {
     code: 'invalid_arguments',
-    message: `The arguments do not fit this tool: ${places.join(' ')}`,
-    details: { errors: faults },
+    message: message.length > MESSAGE_LENGTH_MAX ? `${message.slice(0, MESSAGE_LENGTH_MAX)}…` : message,
+    details: { errors: told },
   };
 }

@@ -3,7 +3,7 @@ import { classifyInboundRequest } from '@modelcontextprotocol/server';
 import type { ToolResult } from '../calls/result.ts';
 import type { ToolList } from '../tools/lists.ts';
 import type { AddressRequest } from './elicitation.ts';
-import { type CalledTool, calledTool, idOf, isObject, type JsonObject } from './message.ts';
+import { type CalledTool, calledTool, idOf, isObject, type JsonObject, VERSION_KEY } from './message.ts';
 import { LEGACY_VERSIONS, MODERN_VERSION, type ServerInfo } from './protocol.ts';
 
 /*
@@ -30,7 +30,6 @@ export interface FastRequest {
 
 export type ReadFast = (message: JsonObject, headers: IncomingHttpHeaders) => FastRequest | undefined;
 
-const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion';
 const ENVELOPES_MAX = 1_000;
 const ENVELOPE_LENGTH_MAX = 4_096;
 

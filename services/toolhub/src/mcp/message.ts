@@ -19,6 +19,8 @@ export type ReadBody =
 
 /** Callers know the arguments of a tool, not the message around them. */
 const ARGUMENTS = /^\/params\/arguments(?=\/)/;
+/** Where a message of the newest revision says which it is. */
+export const VERSION_KEY = 'io.modelcontextprotocol/protocolVersion';
 const PARSE_ERROR = -32700;
 const INVALID_REQUEST = -32600;
 
@@ -65,7 +67,24 @@ function readMessage(read: ReadJson): ReadBody {
     };
   if (!isObject(value))
     return { kind: 'refused', code: INVALID_REQUEST, detail: 'The body is not a JSON-RPC message.' };
+  const label = longLabel(value);
+  if (label !== undefined) {
+    const detail = `The ${label} of the message has more than ${LABEL_LENGTH_MAX} characters.`;
+    return { kind: 'refused', code: INVALID_REQUEST, detail };
+  }
   return { kind: 'message', message: value, badText };
+}
+
+/** What an answer repeats of its message, by the protocol or in the library's words. */
+const LABEL_LENGTH_MAX = 1_024;
+
+function longLabel({ id, method, params }: JsonObject): string | undefined {
+  const { name, uri, _meta: meta } = isObject(params) ? params : ({} as JsonObject);
+  const { [VERSION_KEY]: version, progressToken } = isObject(meta) ? meta : ({} as JsonObject);
+  const labels = { id, method, name, uri, 'protocol version': version, 'progress token': progressToken };
+  return Object.entries(labels).find(
+    ([, text]) => typeof text === 'string' && text.length > LABEL_LENGTH_MAX,
+  )?.[0];
 }
 
 export function isObject(value: unknown): value is JsonObject {

@@ -392,6 +392,42 @@ describe('bad input', () => {
     },
   );
 
+  const numbered = (count: number, rest: string) =>
+    Object.fromEntries(Array.from({ length: count }, (_, n) => [`${n}${rest}`, 1]));
+  test.each<[string, Record<string, unknown>]>([
+    ['bad keys below a long one', { ['k'.repeat(200_000)]: numbered(100, '\0') }],
+    ['bad keys below one of megabytes', { ['k'.repeat(12_000_000)]: numbered(100, '\0') }],
+    ['one of megabytes', { ['k'.repeat(15_000_000)]: 1 }],
+    ['many that grow when they are escaped', numbered(20, '~/'.repeat(350_000))],
+  ])('[TH-13.7] arguments with long keys (%s): an answer of some kilobytes', async (_name, args) => {
+    for (const era of ERAS) {
+      const { status, body } = await callTool(hub.url, 'full', 'accounts_list', args, { era });
+      expect([status, body.result?.structuredContent?.error?.code]).toEqual([200, 'invalid_arguments']);
+      expect(JSON.stringify(body).length).toBeLessThan(20_000);
+    }
+  });
+
+  test('a message whose answer would repeat a long text of its own: 400', async () => {
+    const long = 'k'.repeat(2_000);
+    const message = { jsonrpc: '2.0', id: 1, method: 'tools/list', params: {} };
+    for (const [label, bent] of Object.entries({
+      id: { id: long },
+      method: { method: long },
+      name: { method: 'tools/call', params: { name: long } },
+      uri: { method: 'resources/read', params: { uri: long } },
+      'progress token': { params: { _meta: { progressToken: long } } },
+      'protocol version': { params: { _meta: { 'io.modelcontextprotocol/protocolVersion': long } } },
+    })) {
+      const response = await post(JSON.stringify({ ...message, ...bent }));
+      expect(response.status).toBe(400);
+      expect(readAnswer(await response.text())).toEqual({
+        jsonrpc: '2.0',
+        id: null,
+        error: { code: -32600, message: `The ${label} of the message has more than 1024 characters.` },
+      });
+    }
+  });
+
   test('arguments that are no object: -32602', async () => {
     for (const era of ERAS) {
       const params = { name: 'alpha_send_note', arguments: [1] as unknown as Record<string, unknown> };

@@ -15,7 +15,8 @@ export type CheckedArguments =
 
 export type CheckArguments = (values: Record<string, unknown>) => CheckedArguments;
 
-const FAULTS_MAX = 20;
+/** Enough to go on with; each bears keys of the caller's, and an answer has it twice. */
+export const FAULTS_MAX = 20;
 
 /** Compiled once per schema; a value that fits costs one pass, one that does not is explained by pointers. */
 export function compileArguments(schema: ObjectSchema): CheckArguments {
