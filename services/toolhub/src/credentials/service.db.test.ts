@@ -305,6 +305,44 @@ describe('a token that cannot be renewed', () => {
   });
 });
 
+describe('a credential that has run out already when it is stored', () => {
+  const stored = async () => {
+    const { rows } = await db.database.query<{ status: string }>(
+      'select status from credentials where customer_id = $1',
+      [customerId],
+    );
+    return rows.map(({ status }) => status);
+  };
+
+  it('is no recovery of an expired one, and the next that works is', async () => {
+    await connect(credential(1, null));
+    nowMs += 2 * MINUTE_MS;
+    expect(await open()).toEqual({ kind: 'token_expired' });
+    expect(await connect(credential(-1, null))).toMatchObject({ status: 'expired' });
+    expect(await stored()).toEqual(['expired']);
+    expect(await open()).toEqual({ kind: 'token_expired' });
+    expect(await events()).toEqual(['credential.expired']);
+    expect(await connect(credential(5, null))).toMatchObject({ status: 'connected' });
+    expect(tokenOf(await open())).toBe('access-0');
+    expect(await events()).toEqual(['credential.expired', 'credential.recovered']);
+  });
+
+  it('ends one that worked, which is told when it is found', async () => {
+    await connect(credential(60, null));
+    expect(await connect(credential(-1, null))).toMatchObject({ status: 'expired' });
+    for (const _call of [1, 2]) expect(await open()).toEqual({ kind: 'token_expired' });
+    expect(await events()).toEqual(['credential.expired']);
+    await connect(credential(5, null));
+    expect(await events()).toEqual(['credential.expired', 'credential.recovered']);
+  });
+
+  it('is connected where it can be renewed', async () => {
+    expect(await connect(credential(-1))).toMatchObject({ status: 'connected' });
+    expect(await stored()).toEqual(['connected']);
+    expect(tokenOf(await open())).toBe('access-1');
+  });
+});
+
 describe('configured accounts', () => {
   const session = { kind: 'internal', name: 'ops', scopes: ['tools:write'] } as const;
   const internal = () => ({

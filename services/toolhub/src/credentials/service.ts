@@ -114,14 +114,18 @@ export function createCredentialService(deps: CredentialServiceDependencies): Cr
     return expiresAt !== null && expiresAt.getTime() - marginMs <= now().getTime();
   }
 
-  function toRecord(row: CredentialRow): CredentialRecord {
+  /** Whether its time is over, and nothing but another credential helps. */
+  function hasRunOut(row: Pick<CredentialRow, 'platform' | 'refreshable' | 'expiresAt'>): boolean {
     // Some platforms renew a token only while it works.
     const isRenewedLate = row.refreshable && connectors.find(row.platform)?.renewAheadMs === undefined;
-    const isOver = row.status === 'expired' || (isDue(row.expiresAt, 0) && !isRenewedLate);
+    return isDue(row.expiresAt, 0) && !isRenewedLate;
+  }
+
+  function toRecord(row: CredentialRow): CredentialRecord {
     return {
       platform: row.platform,
       account: row.account,
-      status: isOver ? 'expired' : 'connected',
+      status: hasRunOut(row) ? 'expired' : row.status,
       expiresAt: row.expiresAt,
       updatedAt: row.updatedAt,
     };
@@ -219,6 +223,7 @@ export function createCredentialService(deps: CredentialServiceDependencies): Cr
       ...key,
       account,
       seed,
+      status: 'connected' as const,
       sealed: vault.seal(key, credential),
       expiresAt: connector.expiresAt?.(credential) ?? null,
       refreshable: connectors.isRefreshable(key.platform, credential),
@@ -293,10 +298,12 @@ export function createCredentialService(deps: CredentialServiceDependencies): Cr
         await input.standing(tx);
         const before = await lockCredential(tx, key);
         if (before === undefined) changed();
-        const stored = await putCredential(tx, row);
+        // What is over already ends nothing that was expired: the end was told, and the next that works is the recovery.
+        const status = before?.status === 'expired' && hasRunOut(row) ? 'expired' : 'connected';
+        const stored = await putCredential(tx, { ...row, status });
         const { customerId, credential } = input;
         await connector.claim?.(tx, { customerId, credential, identity, at: now() });
-        if (before?.status === 'expired') {
+        if (before?.status === 'expired' && stored.status === 'connected') {
           const data = { platform: input.platform, account };
           await deps.emitEvent(tx, { customerId: input.customerId, type: 'credential.recovered', data });
         }

@@ -114,6 +114,7 @@ export async function listCustomersOf(
 
 export interface NewCredential extends CredentialKey {
   account: string;
+  status: CredentialStatus;
   sealed: Buffer;
   expiresAt: Date | null;
   refreshable: boolean;
@@ -124,15 +125,16 @@ export interface NewCredential extends CredentialKey {
 // Versions begin with the moment: one that is stored after another was removed must not be taken for that one.
 const PUT = `insert into credentials as held (customer_id, platform, slot, account, status, sealed, expires_at,
     refreshable, seed, created_at, updated_at, version)
-  values ($1, $2, $3, $4, 'connected', $5, $6, $7, $8, $9, $9, (extract(epoch from $9::timestamptz) * 1000)::bigint)
-  on conflict (customer_id, platform, slot) do update set account = excluded.account, status = 'connected',
+  values ($1, $2, $3, $4, $10, $5, $6, $7, $8, $9, $9, (extract(epoch from $9::timestamptz) * 1000)::bigint)
+  on conflict (customer_id, platform, slot) do update set account = excluded.account, status = excluded.status,
     sealed = excluded.sealed, expires_at = excluded.expires_at, refreshable = excluded.refreshable,
     seed = excluded.seed, version = held.version + 1, lease_id = null, lease_until = null,
     updated_at = excluded.updated_at`;
 
 function putValues(credential: NewCredential): unknown[] {
-  const { customerId, platform, slot, account, sealed, expiresAt, refreshable, seed, now } = credential;
-  return [customerId, platform, slot, account, sealed, expiresAt, refreshable, seed, now];
+  const { customerId, platform, slot, account, status, sealed, expiresAt, refreshable, seed, now } =
+    credential;
+  return [customerId, platform, slot, account, sealed, expiresAt, refreshable, seed, now, status];
 }
 
 /** Takes the place of whatever was there; a renewal that is under way loses its lease and with it its right to store. */
@@ -156,7 +158,7 @@ export async function seedCredential(
   const { rows } = await db.query<CredentialRecordRow>(
     {
       name: 'credentials.seed',
-      text: `${PUT} where held.seed is distinct from excluded.seed or held.version = $10
+      text: `${PUT} where held.seed is distinct from excluded.seed or held.version = $11
         returning ${CREDENTIAL_COLUMNS}`,
     },
     [...putValues(credential), unreadableVersion],
