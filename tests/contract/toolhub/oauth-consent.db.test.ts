@@ -136,6 +136,40 @@ describe('login and consent', () => {
     },
   );
 
+  test.each([
+    ['max_age', '3600'],
+    ['max_age', '0'],
+    ['acr_values', 'urn:mace:incommon:iap:silver'],
+    ['id_token_hint', 'of.another.server'],
+    ['claims', '{"id_token":{"auth_time":null}}'],
+    ['claims_locales', 'de'],
+    ['prompt', 'select_account'],
+    ['prompt', 'consent select_account'],
+  ])(
+    '[TH-4.5] %s=%s, which says something of an ID token or an account, changes nothing',
+    async (name, value) => {
+      const tokens = await obtainTokens(url, account, client, { scope: 'openid tools:read', [name]: value });
+      expect(tokens.scope).toBe('tools:read');
+    },
+  );
+
+  test.each([{ default_max_age: 1 }, { require_auth_time: true }, { default_acr_values: ['silver'] }])(
+    '[TH-4.2] a client that registers %j obtains tokens, and so does one that is stored with it',
+    async (openid) => {
+      const registered = await registerClient(url, openid);
+      expect((await obtainTokens(url, account, registered, { scope: 'openid' })).scope).toBe(
+        'tools:read tools:write',
+      );
+      await rig.database.database.query(
+        'update oauth_clients set metadata = metadata || $2::jsonb where id = $1',
+        [registered.client_id, openid],
+      );
+      expect((await obtainTokens(url, account, registered, { scope: 'tools:read' })).scope).toBe(
+        'tools:read',
+      );
+    },
+  );
+
   test('[TH-4.5] scopes of other servers are left out, and what is asked for beside them is given', async () => {
     const narrow = await obtainTokens(url, account, client, { scope: 'openid profile tools:read' });
     expect(narrow.scope).toBe('tools:read');

@@ -144,6 +144,12 @@ function createHandOver({ provider, publicUrl, arrivals, now }: OAuthRoutesDepen
   };
 }
 
+/**
+ * What says something of an ID token, and no such token is issued: with `openid` taken out of the scopes the library refuses
+ * each. How old the login may be is among them: nobody logs in anew here, so whoever is too late would be sent round for ever.
+ */
+const OF_OPENID = ['acr_values', 'claims', 'claims_locales', 'id_token_hint', 'max_age', 'nonce'] as const;
+
 /** Consent is always asked for, and a request without scopes of ours gets those of an ordinary client. */
 async function withDefaults(
   url: string,
@@ -158,8 +164,7 @@ async function withDefaults(
     known.unshift(...(await defaultScopes(provider, query.get('client_id') ?? '')));
   // More than one is an error that the library reports.
   if (wanted.length <= 1) query.set('scope', known.join(' '));
-  // It belongs into an ID token, and no such token is issued.
-  query.delete('nonce');
+  for (const name of OF_OPENID) query.delete(name);
   // Every spelling of our resource is one resource, from the consent on.
   const resources = query.getAll('resource');
   if (resources.length > 0 && resources.every((resource) => isResource(resource, publicUrl)))
@@ -168,6 +173,8 @@ async function withDefaults(
   // More than one is an error that the library reports.
   if (prompts.length <= 1) {
     const wanted = new Set((prompts[0] ?? '').split(' ').filter((prompt) => prompt !== ''));
+    // There is one account here, that of who is logged in; the consent page says which.
+    wanted.delete('select_account');
     if (!wanted.has('none')) query.set('prompt', [...wanted.add('consent')].join(' '));
   }
   return `${path}?${query}`;

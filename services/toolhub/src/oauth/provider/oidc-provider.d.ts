@@ -44,11 +44,16 @@ declare module 'oidc-provider' {
     client_id: string;
     client_name?: unknown;
     scope?: string;
+    default_acr_values?: unknown;
+    default_max_age?: unknown;
+    require_auth_time?: unknown;
     grant_types?: string[];
     redirect_uris: string[];
     invalidate(message: string): never;
     redirectUris(uris?: string[], label?: string): void;
     scopes(): void;
+    /** The first of all checks. */
+    required(): void;
   }
 
   export interface ClientClass {

@@ -272,6 +272,14 @@ function ruleClients(provider: Provider, publicUrl: string): void {
       this.client_name = this.client_name.replace(MISLEADING_CHARACTERS, ' ');
     }
   };
+  const { required } = Schema.prototype;
+  // What they say of ID tokens would have the library ask for `openid` with every request, which grants nothing here.
+  Schema.prototype.required = function withoutOpenId(this: ClientSchema) {
+    delete this.default_acr_values;
+    delete this.default_max_age;
+    delete this.require_auth_time;
+    required.call(this);
+  };
   // Clients register with scopes of other servers in mind (`openid profile`); those grant nothing here. A client that
   // renews its tokens may ask for `offline_access`, as every 401 tells it to, whether or not it registered for it.
   Schema.prototype.scopes = function scopes(this: ClientSchema) {
