@@ -34,6 +34,7 @@ const actions: Record<string, string> = {
   'approval.rules_changed': 'Approval rules changed',
   'billing_details.changed': 'Invoice details changed',
   'credential.connected': 'Account connected',
+  'credential.expired': 'Connection expired',
   'credential.removed': 'Account disconnected',
   'customer.suspended': 'Suspended',
   'customer.resumed': 'Resumed',

@@ -67,6 +67,7 @@ function renewDuring(
   const renewal = createRenewal({
     ...{ database: { ...db.database, query, isSpread }, connectors, now },
     vault: createVault(createSealer({ keys: [KEY] })),
+    audit: { recordIn: async () => {} },
     ...{ emitEvent: async () => '', newLeaseId: randomUUID, leaseMs, awayPauseMs: 5 },
   });
   return renewal.renew(row, { isRefused: false });

@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, isAwayFrom } from '@libs/db';
+import type { Actor } from '../audit/entry.ts';
+import type { AuditService } from '../audit/service.ts';
 import { type Connector, ConnectorError, type RefreshOutcome } from '../connectors/connector.ts';
 import type { ConnectorService } from '../connectors/service.ts';
 import type { EmitEvent } from '../events/event.ts';
@@ -26,11 +28,15 @@ const STORE_RETRY_MS = 200;
 /** While the database is away, nobody else can renew either: it is waited for until the lease ends. */
 const AWAY_PAUSE_MS = 500;
 
+/** Whoever asked for the call that found it out, the token has come to its end by itself. */
+const SYSTEM: Actor = { type: 'system', id: 'credentials' };
+
 export interface RenewalDependencies {
   database: Database;
   vault: Vault;
   connectors: ConnectorService;
   emitEvent: EmitEvent;
+  audit: Pick<AuditService, 'recordIn'>;
   newLeaseId: () => string;
   countRefresh?: CountRefresh;
   now: () => Date;
@@ -52,7 +58,7 @@ export interface RenewInput {
 export interface Renewal {
   /** Renews this version once, however many calls in however many processes ask for it. */
   renew(row: CredentialRow, input: RenewInput): Promise<RenewalResult>;
-  /** Marks this version as of no more use and tells the customer. */
+  /** Marks this version as of no more use, notes it in the log and tells the customer. */
   expire(key: CredentialKey, input: { version: number; reason: string }): Promise<void>;
 }
 
@@ -82,7 +88,11 @@ export function createRenewal(deps: RenewalDependencies): Renewal {
   ): Promise<void> {
     await database.transaction(async (tx) => {
       const row = await markExpired(tx, key, { version, now: now() });
-      if (row === undefined || row.customerId === INTERNAL_CUSTOMER) return;
+      if (row === undefined) return;
+      const line = { customerId: row.customerId, actor: SYSTEM, action: 'credential.expired' };
+      const end = { target: row.platform, outcome: 'success' as const, ip: null, requestId: null };
+      await deps.audit.recordIn(tx, [{ ...line, ...end }]);
+      if (row.customerId === INTERNAL_CUSTOMER) return;
       const data = { platform: row.platform, account: row.account, reason };
       await deps.emitEvent(tx, { customerId: row.customerId, type: 'credential.expired', data });
     });

@@ -237,6 +237,45 @@ describe('renewal', () => {
   });
 });
 
+describe('the audit log', () => {
+  const lines = async (customer = customerId) => {
+    const { rows } = await db.database.query(
+      `select actor_type, actor_id, action, target, outcome, ip, request_id from audit_entries where customer_id = $1`,
+      [customer],
+    );
+    return rows;
+  };
+  const expired = {
+    ...{ actor_type: 'system', actor_id: 'credentials', action: 'credential.expired' },
+    ...{ target: 'rotating', outcome: 'success', ip: null, request_id: null },
+  };
+
+  it('[TH-12.1] tells once of a credential whose time is over', async () => {
+    await connect(credential(1, null));
+    nowMs += 2 * MINUTE_MS;
+    await Promise.all([open(), open()]);
+    expect(await lines()).toEqual([expired]);
+  });
+
+  it('[TH-12.1] tells of one whose renewal is refused, and of no renewal that succeeds', async () => {
+    await connect(credential(-5));
+    await open();
+    expect(await lines()).toEqual([]);
+    platform.behaviour = 'refuses';
+    nowMs += 2 * 60 * MINUTE_MS;
+    expect(await open()).toEqual({ kind: 'token_expired' });
+    expect(await lines()).toEqual([expired]);
+  });
+
+  it('[TH-12.1] has no line where the credential could not be marked', async () => {
+    const emitEvent = () => Promise.reject(new Error('no event'));
+    await connect(credential(1, null));
+    nowMs += 2 * MINUTE_MS;
+    await expect(open(customerId, rig({ emitEvent }))).rejects.toThrow('no event');
+    expect(await lines()).toEqual([]);
+  });
+});
+
 describe('a token that the platform refuses', () => {
   it('is renewed once for all who met the refusal', async () => {
     await connect(credential(60));

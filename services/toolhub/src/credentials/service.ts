@@ -1,5 +1,6 @@
 import type { Database, Queryable } from '@libs/db';
 import { SealError, type Sealer } from '@libs/seal';
+import type { AuditService } from '../audit/service.ts';
 import { type Connector, ConnectorError, type VerifyOutcome } from '../connectors/connector.ts';
 import type { ConnectorService } from '../connectors/service.ts';
 import type { Standing } from '../customers/standing.ts';
@@ -50,6 +51,7 @@ export interface CredentialServiceDependencies {
   connections: Pick<Connections, 'transaction'>;
   internalAccounts: InternalAccounts;
   emitEvent: EmitEvent;
+  audit: Pick<AuditService, 'recordIn'>;
   newLeaseId: () => string;
   now: () => Date;
   countRefresh?: CountRefresh;

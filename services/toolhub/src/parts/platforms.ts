@@ -28,6 +28,7 @@ export type Platforms = Part & {
 };
 
 type Ground = Pick<Base, 'database' | 'sealer' | 'newId' | 'now'> & {
+  audit: Pick<Base['audit'], 'recordIn'>;
   changes: Pick<Base['changes'], 'publish' | 'on'>;
   config: Pick<Base['config'], 'egressAllow' | 'connectorUrls' | 'oauthClients' | 'internalAccounts'> & {
     server: Pick<Base['config']['server'], 'publicUrl'>;
@@ -36,7 +37,7 @@ type Ground = Pick<Base, 'database' | 'sealer' | 'newId' | 'now'> & {
 
 /** Platforms and what their accounts are opened with, before anybody can reach them from outside. */
 export function createPlatformAccounts(
-  { config, database, changes, sealer, newId, now }: Ground,
+  { config, database, audit, changes, sealer, newId, now }: Ground,
   {
     definitions,
     ...told
@@ -55,7 +56,7 @@ export function createPlatformAccounts(
   const internalAccounts = readInternalAccounts(config.internalAccounts, definitions);
   const connections = createConnections({ database, changes });
   const credentials = createCredentialService({
-    ...{ database, sealer, connectors, connections, internalAccounts, now, ...told },
+    ...{ database, audit, sealer, connectors, connections, internalAccounts, now, ...told },
     newLeaseId: () => newId('lse'),
   });
   return { connectors, connections, internalAccounts, credentials };

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Database } from '@libs/db';
 import { createIdFactory, createSealer, type SealError } from '@libs/seal';
+import { createAuditService } from '../../audit/service.ts';
 import type { Connector, OAuthClient } from '../../connectors/connector.ts';
 import type { Session } from '../../customers/identity.ts';
 import type { EmitEvent } from '../../events/event.ts';
@@ -27,9 +28,13 @@ const newId = createIdFactory({ now: () => new Date(), randomBytes });
 export function createRig(options: RigOptions) {
   const { database, now } = options;
   const unreadable: { error: SealError; key: CredentialKey }[] = [];
+  const onError = (error: unknown) => {
+    throw error;
+  };
   const { connectors, credentials } = createPlatformAccounts(
     {
       ...{ database, newId, now },
+      audit: createAuditService({ database, newId, now, onError }),
       sealer: createSealer({ keys: options.keys ?? [Buffer.alloc(32, 1)] }),
       // Other processes are told over a connection of its own, which is not what is tried here.
       changes: { publish: () => Promise.resolve(), on: () => {} },
