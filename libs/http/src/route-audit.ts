@@ -5,6 +5,8 @@ export type RouteAudit = {
   action: string;
   /** The path parameter that names what the call is about; a handler that makes something new notes its id instead. */
   targetParam?: string;
+  /** What the call is about, where the path names it by its own words; known whatever refuses the call. */
+  target?: string;
   /** Whether the call is worth a line; all are where nothing is said. */
   onlyIf?: (request: FastifyRequest) => boolean;
 };
@@ -40,6 +42,7 @@ const UNRECORDED: ReadonlySet<number> = new Set([400, 405, 408, 413, 414, 415, 4
 const UNPROVEN_TARGET: ReadonlySet<number> = new Set([401, 403, 404]);
 
 function targetOf(audit: RouteAudit, request: FastifyRequest, status: number): string | null {
+  if (audit.target !== undefined) return audit.target;
   if (audit.targetParam === undefined || UNPROVEN_TARGET.has(status)) return null;
   // Schemas may have made a number of it.
   const target = (request.params as Record<string, unknown> | null)?.[audit.targetParam] ?? null;
@@ -56,10 +59,13 @@ export function auditHook(
 ) {
   async function write(request: FastifyRequest, status: number): Promise<void> {
     const note = notes.get(request);
+    const subject = note?.subject ?? null;
+    const target = note?.target ?? targetOf(audit, request, status);
     await record(request, {
       action: note?.action ?? audit.action,
-      target: note?.target ?? targetOf(audit, request, status),
-      subject: note?.subject ?? null,
+      // Whose log the line stands in need not be said in it.
+      target: target === subject ? null : target,
+      subject,
       organisations: note?.organisations ?? [],
       // A page that tells a person why something was refused is itself answered well.
       outcome: note?.outcome ?? (status < 400 ? 'success' : status < 500 ? 'refused' : 'failure'),

@@ -120,6 +120,31 @@ beforeEach(async () => {
     },
   );
   routes.put(
+    '/v1/declared/fixed',
+    {
+      access: 'writer',
+      rate: 'none',
+      audit: { action: 'thing.fixed', target: 'fixed' },
+      idempotency: 'natural',
+      schema: { body: Thing },
+    },
+    async () => ({}),
+  );
+  routes.patch(
+    '/v1/declared/:id',
+    {
+      access: 'writer',
+      rate: 'none',
+      audit: { action: 'thing.owned', targetParam: 'id' },
+      idempotency: 'natural',
+      schema: { params: Type.Object({ id: Type.String() }), body: Thing },
+    },
+    async (request) => {
+      noteAudit(request, { subject: request.params.id });
+      return {};
+    },
+  );
+  routes.put(
     '/v1/declared/:id',
     {
       access: 'reader',
@@ -202,6 +227,36 @@ describe('audit', () => {
       ['thing.created', null, 'refused', 422],
       ['thing.removed', null, 'refused', 404],
       ['thing.removed', 'broken', 'failure', 500],
+    ]);
+  });
+
+  test('what the path names is the target, also of what was refused before the handler', async () => {
+    const put = (caller: string, name: string) =>
+      app.inject({
+        ...{ method: 'PUT', url: '/v1/declared/fixed', payload: { name } },
+        headers: { 'x-caller': caller },
+      });
+    await put('reader', 'a');
+    await put('writer', '');
+    await put('writer', 'a');
+    expect(lines.map(({ target, status }) => [target, status])).toEqual([
+      ['fixed', 403],
+      ['fixed', 422],
+      ['fixed', 200],
+    ]);
+  });
+
+  test('whose log the line stands in is no target of it, and is one where the line stands elsewhere', async () => {
+    const patch = (name: string) =>
+      app.inject({
+        ...{ method: 'PATCH', url: '/v1/declared/somebody', payload: { name } },
+        headers: { 'x-caller': 'writer' },
+      });
+    await patch('');
+    await patch('a');
+    expect(lines.map(({ target, subject }) => [target, subject])).toEqual([
+      ['somebody', null],
+      [null, 'somebody'],
     ]);
   });
 

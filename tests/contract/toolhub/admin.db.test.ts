@@ -220,4 +220,19 @@ describe('[TH-13] the admin interface', () => {
     expect(await actionsOf('internal')).toContain('admin.customers_listed');
     expect(await actionsOf(bob.id)).toEqual([]);
   });
+
+  test('[TH-12.1] a change of a customer that was refused says of whom', async () => {
+    const changes = { suspend: 'POST', plan: 'PUT', limit: 'PUT' } as const;
+    for (const [what, method] of Object.entries(changes))
+      expect((await admin(method, `/api/admin/customers/${bob.id}/${what}`, { wrong: 1 })).status).toBe(422);
+    const { rows } = await db.database.query<{ action: string }>(
+      `select action from audit_entries where customer_id = 'internal' and target = $1 and outcome = 'refused' order by id`,
+      [bob.id],
+    );
+    expect(rows.map(({ action }) => action)).toEqual([
+      'customer.suspended',
+      'plan.changed',
+      'plan.limit_changed',
+    ]);
+  });
 });

@@ -128,7 +128,7 @@ function registerCustomers(routes: ToolhubRoutes, deps: AdminRoutesDependencies)
     {
       access: 'admin',
       rate: 'api',
-      audit: { action: 'admin.customer_read' },
+      audit: { action: 'admin.customer_read', targetParam: 'id' },
       idempotency: 'safe',
       schema: {
         operationId: 'admin.get_customer',
@@ -163,7 +163,7 @@ function registerSuspension(routes: ToolhubRoutes, deps: AdminRoutesDependencies
     {
       access: 'admin',
       rate: 'api',
-      audit: { action: 'customer.suspended' },
+      audit: { action: 'customer.suspended', targetParam: 'id' },
       idempotency: 'natural',
       schema: {
         operationId: 'admin.suspend_customer',
@@ -187,7 +187,7 @@ function registerSuspension(routes: ToolhubRoutes, deps: AdminRoutesDependencies
     {
       access: 'admin',
       rate: 'api',
-      audit: { action: 'customer.resumed' },
+      audit: { action: 'customer.resumed', targetParam: 'id' },
       idempotency: 'natural',
       schema: {
         operationId: 'admin.resume_customer',
@@ -214,7 +214,7 @@ function registerPlan(routes: ToolhubRoutes, deps: AdminRoutesDependencies): voi
     {
       access: 'admin',
       rate: 'api',
-      audit: { action: 'plan.changed' },
+      audit: { action: 'plan.changed', targetParam: 'id' },
       idempotency: 'natural',
       codes: ['unknown_plan'],
       schema: {

@@ -158,7 +158,7 @@ function registerPlanRoutes(routes: ToolhubRoutes, { billing, access }: BillingR
     {
       access: 'admin',
       rate: 'api',
-      audit: { action: 'plan.limit_changed' },
+      audit: { action: 'plan.limit_changed', targetParam: 'id' },
       idempotency: 'natural',
       schema: {
         operationId: 'admin.change_limit',

@@ -141,6 +141,8 @@ describe('PUT /api/credentials/:platform', () => {
     expect(down).toMatchObject({ status: 422, body: { code: 'platform_unreachable' } });
     expect(refused.text + down.text).not.toContain('AAE_');
     expect(entries.map(({ outcome }) => outcome)).toEqual(['refused', 'refused']);
+    await request('PUT', '/api/credentials/telegram', { body: {}, customer });
+    expect(entries.map(({ target }) => target)).toEqual(['telegram', 'telegram', 'telegram']);
     const unchecked = await request('PUT', '/api/credentials/telegram?verify=false', { body, customer });
     expect(unchecked).toMatchObject({ status: 200, body: { account: 'bot 4242', status: 'connected' } });
   });

@@ -1,4 +1,4 @@
-import { cursorCodec, listPage, listQuery, listSchema, noteAudit } from '@libs/http';
+import { cursorCodec, listPage, listQuery, listSchema } from '@libs/http';
 import { baseErrors } from '@libs/runtime';
 import Type from 'typebox';
 import type { Connector } from '../connectors/connector.ts';
@@ -131,7 +131,7 @@ function registerPut(routes: ToolhubRoutes, connector: Connector, deps: Credenti
     {
       access: 'account:write',
       rate: 'dear',
-      audit: { action: 'credential.connected' },
+      audit: { action: 'credential.connected', target: platform },
       idempotency: 'natural',
       codes: [
         'credential_rejected',
@@ -153,8 +153,6 @@ function registerPut(routes: ToolhubRoutes, connector: Connector, deps: Credenti
     async (request) => {
       const session = access.sessionOf(request);
       const { verify } = request.query as { verify: boolean };
-      // The path names the platform, and not by a parameter.
-      noteAudit(request, { target: platform });
       const record = await credentials.put({
         ...{ customerId: session.customerId, platform, credential: request.body, verify },
         standing: access.standingOf(session),
