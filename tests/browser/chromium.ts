@@ -61,6 +61,18 @@ export async function openPage(
   return { page, faults };
 }
 
+/** The list at this address gives one row at a time, whatever it is asked for: what lies behind it is reached by paging alone. */
+export async function oneAtATime(page: Page, path: string): Promise<void> {
+  await page.route(
+    ({ pathname }) => pathname === path,
+    (route) => {
+      const url = new URL(route.request().url());
+      url.searchParams.set('limit', '1');
+      return route.continue({ url: url.href });
+    },
+  );
+}
+
 /**
  * To another page of the program without loading it anew, as its links do; `page` is at one of its pages already. It is there
  * when nothing that it asked for is on its way any more; the line of events stays open for good.

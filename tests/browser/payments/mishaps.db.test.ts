@@ -6,6 +6,7 @@ import { nextMail, openBrowser, PASSWORD, signUp, verifyAddress } from '../../co
 import { hasChromium, isDrawn, openPage, startChromium } from '../chromium.ts';
 import { testGoingOn } from './going-on.ts';
 import { startDashboard } from './rig.ts';
+import { testReach } from './within-reach.ts';
 
 const SLOW_MACHINE_MS = 90_000;
 
@@ -162,19 +163,6 @@ describe.runIf(hasChromium)('mishaps at the dashboard', { timeout: SLOW_MACHINE_
     await page.context().close();
   });
 
-  test('keys of a later page are shown, and can be revoked there', async () => {
-    for (let number = 1; number <= 21; number += 1) {
-      const made = await owner.call('POST', '/v1/keys', { name: `Server ${number}` });
-      expect(made.status).toBe(201);
-    }
-    const page = await openAs(owner.cookie);
-    await page.goto('/dashboard/keys');
-    await page.getByRole('row', { name: /Server 21 / }).waitFor();
-    await page.getByRole('button', { name: /Next/ }).click();
-    await page.getByRole('row', { name: /Server 1 / }).waitFor();
-    await page.context().close();
-  });
-
   test('[P-9.18] a role that is taken away while a form is open is said at the form, and the page follows', async () => {
     const invited = await owner.call('POST', '/v1/invitations', {
       email: 'dev@example.com',
@@ -219,6 +207,7 @@ describe.runIf(hasChromium)('mishaps at the dashboard', { timeout: SLOW_MACHINE_
 
   // While the owner is logged in.
   testGoingOn(() => ({ dashboard, owner, openAs }));
+  testReach(() => ({ dashboard, owner, openAs }));
 
   test('[P-9.18] another tab switches the organisation: this one sends nothing to the wrong one, and follows', async () => {
     const made = await owner.call('POST', '/v1/session/organisations', { name: 'Looms' });

@@ -69,7 +69,7 @@ async function addUsage({ database }: Dashboard, customerId: string): Promise<vo
 }
 
 /** Two posts wait for a person. */
-async function waitForApproval(url: string, { cookie }: Account, token: string): Promise<void> {
+export async function waitForApproval(url: string, { cookie }: Account, token: string): Promise<void> {
   await call(`${url}/api/approvals/rules`, {
     ...{ method: 'PUT', cookie, body: { send: true, delete: true, tools: { slack_send_message: false } } },
   });

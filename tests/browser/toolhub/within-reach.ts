@@ -2,11 +2,11 @@
 import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { type Account, call, signUp } from '../../../services/toolhub/test/accounts.ts';
+import { type Account, call, makeToken, signUp } from '../../../services/toolhub/test/accounts.ts';
 import { ADMIN_TOKEN } from '../../../services/toolhub/test/instance.ts';
-import { openPage } from '../chromium.ts';
+import { oneAtATime, openPage } from '../chromium.ts';
 import type { Running } from './rig.ts';
-import { addDeadLetters, addInvoice, callMastodon, connectMastodon } from './seed.ts';
+import { addDeadLetters, addInvoice, callMastodon, connectMastodon, waitForApproval } from './seed.ts';
 import { heading, panel, STEP_MS, said } from './steps.ts';
 
 const SLOW_MACHINE_MS = 60_000;
@@ -149,6 +149,32 @@ export function testReach(running: () => Running): void {
     await expect.poll(() => dialog.getByRole('row').count()).toBe(MANY - 20 + 1);
     await operator.context().close();
     await hub.database.database.query(`delete from jobs where last_error like 'refused %'`);
+  });
+
+  test('calls that wait beyond the first page are shown, and decided there', {
+    timeout: SLOW_MACHINE_MS,
+  }, async () => {
+    const { hub } = running();
+    const account = await signUp(hub.url);
+    await connectMastodon(hub, account);
+    await waitForApproval(hub.url, account, (await makeToken(hub.url, account)).token);
+    const page = await openAs(account);
+    await oneAtATime(page, '/api/approvals');
+    await page.goto('/approvals');
+    const [newer, older] = ['Shall this go out?', 'The engine weaves algebraic patterns.'];
+    await page.getByText(newer).waitFor();
+    expect(await page.getByText(older).count()).toBe(0);
+    await page.getByRole('button', { name: 'Next page' }).click();
+    await page.getByText(older).waitFor();
+    await page.locator('section:focus').getByText(older).waitFor();
+    // The place is in the address, as of every page's own list.
+    await page.reload();
+    await page.getByText(older).waitFor();
+    await page.getByRole('button', { name: 'Deny' }).click();
+    await page.getByText('Nothing is left on this page.').waitFor();
+    await page.getByRole('button', { name: 'First page' }).click();
+    await page.getByText(newer).waitFor();
+    await page.context().close();
   });
 
   test('[TH-11.27] the calls of each day can be read as a table', { timeout: SLOW_MACHINE_MS }, async () => {

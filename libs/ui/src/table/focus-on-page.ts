@@ -5,7 +5,7 @@ import { isFocusNowhere } from '../show/focus-nearby.ts';
 /** Where the keyboard goes on, the best place first: what was pressed, where it is still to be pressed, a row, or what is said in its place. */
 const PLACES = [
   '[data-look-further]',
-  'tbody tr',
+  'tbody tr, section, .mantine-Accordion-control',
   '.mantine-EmptyState-root, .ui-empty-note, [role="alert"]',
 ];
 

@@ -6,7 +6,8 @@ import { Empty } from '../show/empty.tsx';
 import { texts } from '../texts.ts';
 import type { Column } from './columns-for.ts';
 import { useFocusOnPage } from './focus-on-page.ts';
-import { Pager } from './pager.tsx';
+import { PageButtons } from './pager.tsx';
+import { usePlaceInAddress } from './place.ts';
 import { type ListPage, QueryTable } from './query-table.tsx';
 import { useSearchState } from './search.ts';
 
@@ -23,6 +24,7 @@ interface ListViewProps<Row> {
 export function ListView<Row>(props: ListViewProps<Row>) {
   const { query } = props;
   const search = useSearchState();
+  const place = usePlaceInAddress();
   const { list, turned } = useFocusOnPage(query);
   const isFiltered = Object.entries(search.values).some(([name, value]) => name !== 'tab' && value);
   // What the server says of a query is for programs.
@@ -35,7 +37,7 @@ export function ListView<Row>(props: ListViewProps<Row>) {
       ) : (
         <>
           <QueryTable {...props} empty={isFiltered ? nothing : props.empty} />
-          <Pager nextCursor={query.data?.next_cursor} onTurn={turned} />
+          <PageButtons place={place} nextCursor={query.data?.next_cursor} onTurn={turned} />
         </>
       )}
     </div>

@@ -1,29 +1,13 @@
-import { type ComponentProps, useState } from 'react';
+import { Text } from '@mantine/core';
+import type { UseQueryResult } from '@tanstack/react-query';
+import type { ComponentProps, ReactNode } from 'react';
 import { EmptyNote } from '../show/empty.tsx';
+import { QueryView } from '../show/query-view.tsx';
 import { texts } from '../texts.ts';
 import { useFocusOnPage } from './focus-on-page.ts';
 import { PageButtons } from './pager.tsx';
-import { QueryTable } from './query-table.tsx';
-
-export interface Place {
-  /** Of the page that is shown; none for the first. */
-  cursor: string | undefined;
-  toFirst: () => void;
-  toPrevious: () => void;
-  toNext: (cursor: string) => void;
-}
-
-/** The place in a list that is one of several on its page, or in a dialog: the one in the address is that of the page's own list. */
-export function usePlace(): Place {
-  const [passed, setPassed] = useState<readonly string[]>([]);
-  return {
-    cursor: passed.at(-1),
-    toFirst: () => setPassed([]),
-    toPrevious: () => setPassed((before) => before.slice(0, -1)),
-    // Pressed twice, before the next page is there: it is one step.
-    toNext: (cursor) => setPassed((before) => (before.at(-1) === cursor ? before : [...before, cursor])),
-  };
-}
+import type { Place } from './place.ts';
+import { type ListPage, QueryTable } from './query-table.tsx';
 
 /** A list of the API beside others, page by page. */
 export function PagedTable<Row>({
@@ -31,18 +15,44 @@ export function PagedTable<Row>({
   ...table
 }: ComponentProps<typeof QueryTable<Row>> & { place: Place }) {
   const isFirst = place.cursor === undefined;
-  const { list, turned } = useFocusOnPage(table.query);
+  return (
+    <Pages place={place} query={table.query}>
+      <QueryTable {...table} empty={isFirst ? table.empty : <EmptyNote>{texts.nothingLeft}</EmptyNote>} />
+    </Pages>
+  );
+}
+
+/** The same for what is no table. */
+export function PagedView<Row>(props: {
+  place: Place;
+  query: UseQueryResult<ListPage<Row>>;
+  empty: ReactNode;
+  children: (rows: readonly Row[]) => ReactNode;
+}) {
+  const { place, query } = props;
+  const nothing =
+    place.cursor === undefined ? (
+      props.empty
+    ) : (
+      <Text size="sm" c="dimmed" className="ui-empty-note">
+        {texts.nothingLeft}
+      </Text>
+    );
+  return (
+    <Pages place={place} query={query}>
+      <QueryView query={query}>
+        {({ data }) => (data.length === 0 ? nothing : props.children(data))}
+      </QueryView>
+    </Pages>
+  );
+}
+
+function Pages(props: { place: Place; query: UseQueryResult<ListPage<unknown>>; children: ReactNode }) {
+  const { list, turned } = useFocusOnPage(props.query);
   return (
     <div ref={list}>
-      <QueryTable {...table} empty={isFirst ? table.empty : <EmptyNote>{texts.nothingLeft}</EmptyNote>} />
-      <PageButtons
-        isFirst={isFirst}
-        nextCursor={table.query.data?.next_cursor}
-        onTurn={turned}
-        onFirst={place.toFirst}
-        onPrevious={place.toPrevious}
-        onNext={place.toNext}
-      />
+      {props.children}
+      <PageButtons place={props.place} nextCursor={props.query.data?.next_cursor} onTurn={turned} />
     </div>
   );
 }

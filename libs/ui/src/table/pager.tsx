@@ -1,37 +1,17 @@
 import { Button, Group } from '@mantine/core';
-import { useRouter } from '@tanstack/react-router';
 import { texts } from '../texts.ts';
 import { Icon } from '../theme/icons.tsx';
-import { useSearchState } from './search.ts';
-
-/** The pages of the list whose place is in the address. */
-export function Pager({ nextCursor, onTurn }: { nextCursor: string | null | undefined; onTurn: () => void }) {
-  const search = useSearchState();
-  const { history } = useRouter();
-  return (
-    <PageButtons
-      isFirst={search.values.cursor === undefined}
-      nextCursor={nextCursor}
-      onTurn={onTurn}
-      onFirst={() => search.set({})}
-      {...(search.isTurned ? { onPrevious: () => history.back() } : {})}
-      onNext={search.turnTo}
-    />
-  );
-}
+import type { Place } from './place.ts';
 
 /** Lists go by cursors, which only lead forward; whoever turns the pages keeps the way back. */
 export function PageButtons(props: {
-  isFirst: boolean;
+  place: Place;
   nextCursor: string | null | undefined;
   /** Before any of the three. */
   onTurn: () => void;
-  onFirst: () => void;
-  /** Missing where nobody knows which it was. */
-  onPrevious?: () => void;
-  onNext: (cursor: string) => void;
 }) {
-  const { isFirst, nextCursor } = props;
+  const { place, nextCursor } = props;
+  const isFirst = place.cursor === undefined;
   const turn = (to: () => void) => () => {
     props.onTurn();
     to();
@@ -41,15 +21,15 @@ export function PageButtons(props: {
     <Group component="nav" justify="flex-end" gap="xs" p="sm" aria-label={texts.pages}>
       {isFirst ? null : (
         <>
-          <Button variant="subtle" size="xs" onClick={turn(props.onFirst)}>
+          <Button variant="subtle" size="xs" onClick={turn(place.toFirst)}>
             {texts.firstPage}
           </Button>
-          {props.onPrevious === undefined ? null : (
+          {place.toPrevious === undefined ? null : (
             <Button
               variant="default"
               size="xs"
               leftSection={<Icon name="arrowLeft" size={14} />}
-              onClick={turn(props.onPrevious)}
+              onClick={turn(place.toPrevious)}
             >
               {texts.previousPage}
             </Button>
@@ -61,7 +41,7 @@ export function PageButtons(props: {
         size="xs"
         rightSection={<Icon name="arrowRight" size={14} />}
         disabled={nextCursor === null || nextCursor === undefined}
-        onClick={turn(() => props.onNext(nextCursor ?? ''))}
+        onClick={turn(() => place.toNext(nextCursor ?? ''))}
       >
         {texts.nextPage}
       </Button>

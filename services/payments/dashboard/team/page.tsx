@@ -7,10 +7,12 @@ import {
   Icon,
   type ListPage,
   Page,
+  PagedTable,
   Panel,
   QueryTable,
   toast,
   useApiForm,
+  usePlace,
   When,
 } from '@libs/ui';
 import { Badge, Button, Modal, Radio, Select, Stack, TextInput } from '@mantine/core';
@@ -27,7 +29,8 @@ import { ActivityPanel } from './activity-panel.tsx';
 const words = texts.team;
 const MEMBERS_PATH = '/v1/members';
 const INVITATIONS_PATH = '/v1/invitations';
-const PEOPLE_MAX = 100;
+/** As many as the API gives at a time; invitations are never more. */
+const PEOPLE_SHOWN = 100;
 
 interface Member {
   id: string;
@@ -74,11 +77,13 @@ export function TeamPage() {
 function MembersPanel() {
   const rights = useRights();
   const session = useSession();
-  const query = useList<Member>(MEMBERS_PATH, { limit: PEOPLE_MAX }, { refetchMs: () => POLL_MS });
+  const place = usePlace();
+  const { cursor } = place;
+  const query = useList<Member>(MEMBERS_PATH, { limit: PEOPLE_SHOWN, cursor }, { refetchMs: () => POLL_MS });
   const own = session.data?.user.email;
   // Everybody may leave, but for the last who could let others in.
   const canGo = ({ email, role }: Member) =>
-    email === own ? role !== 'owner' || !isLastOwner(query.data) : rights.manage;
+    email === own ? role !== 'owner' || !isLastOwner(query.data, place) : rights.manage;
   const columns: Column<Member>[] = [
     {
       header: words.name,
@@ -100,14 +105,27 @@ function MembersPanel() {
   ];
   return (
     <Panel title={words.members} flush>
-      <QueryTable label={words.members} columns={columns} query={query} keyOf={({ id }) => id} />
+      <PagedTable
+        place={place}
+        label={words.members}
+        columns={columns}
+        query={query}
+        keyOf={({ id }) => id}
+      />
     </Panel>
   );
 }
 
 /** Somebody has to stay who can manage the others; of pages that are not shown nothing is known. */
-function isLastOwner(page: ListPage<Member> | undefined): boolean {
-  return !page?.next_cursor && page?.data.filter(({ role }) => role === 'owner').length === 1;
+function isLastOwner(
+  page: ListPage<Member> | undefined,
+  { cursor }: { cursor: string | undefined },
+): boolean {
+  return (
+    cursor === undefined &&
+    !page?.next_cursor &&
+    page?.data.filter(({ role }) => role === 'owner').length === 1
+  );
 }
 
 function LeaveButton({ member }: { member: Member }) {
@@ -185,7 +203,7 @@ const invitationColumns: readonly Column<Invitation>[] = [
 ];
 
 function InvitationsPanel() {
-  const query = useList<Invitation>(INVITATIONS_PATH, { limit: PEOPLE_MAX }, { refetchMs: () => POLL_MS });
+  const query = useList<Invitation>(INVITATIONS_PATH, { limit: PEOPLE_SHOWN }, { refetchMs: () => POLL_MS });
   return (
     <Panel title={words.invitations} flush>
       <QueryTable

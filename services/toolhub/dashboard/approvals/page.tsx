@@ -1,4 +1,14 @@
-import { ActionButton, Empty, Page, QueryView, toast, useSearchState, When } from '@libs/ui';
+import {
+  ActionButton,
+  Empty,
+  Page,
+  PagedView,
+  QueryView,
+  toast,
+  usePlaceInAddress,
+  useSearchState,
+  When,
+} from '@libs/ui';
 import {
   Alert,
   Anchor,
@@ -12,7 +22,7 @@ import {
   Title,
 } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import { client, FOLLOW_MS, refresh, useObject } from '../api/client.ts';
+import { client, FOLLOW_MS, refresh, useList, useObject } from '../api/client.ts';
 import { platformTitle, useCredentials } from '../connections/platforms.ts';
 import { texts } from '../texts.ts';
 import { ClassBadge } from '../tools/class-badge.tsx';
@@ -57,10 +67,12 @@ export function ApprovalsPage() {
 function ApprovalList() {
   const search = useSearchState();
   const status = STATUSES.find((each) => each === search.values.status) ?? 'pending';
-  const query = useObject<{ data: Approval[] }>(APPROVALS_PATH, {
-    query: { status, limit: 100 },
-    refetchMs: FOLLOW_MS,
-  });
+  const place = usePlaceInAddress();
+  const query = useList<Approval>(
+    APPROVALS_PATH,
+    { status, cursor: place.cursor },
+    { refetchMs: () => FOLLOW_MS },
+  );
   return (
     <Page
       title={words.title}
@@ -74,21 +86,23 @@ function ApprovalList() {
         />
       }
     >
-      <QueryView query={query}>
-        {({ data }) =>
-          data.length === 0 ? (
-            <Paper className="ui-panel">
-              <Empty icon="check" title={words.none[status] ?? words.noneOther} next={words.noneNext} />
-            </Paper>
-          ) : (
-            <Stack>
-              {data.map((approval) => (
-                <ApprovalCard key={approval.id} approval={approval} />
-              ))}
-            </Stack>
-          )
+      <PagedView
+        place={place}
+        query={query}
+        empty={
+          <Paper className="ui-panel">
+            <Empty icon="check" title={words.none[status] ?? words.noneOther} next={words.noneNext} />
+          </Paper>
         }
-      </QueryView>
+      >
+        {(approvals) => (
+          <Stack>
+            {approvals.map((approval) => (
+              <ApprovalCard key={approval.id} approval={approval} />
+            ))}
+          </Stack>
+        )}
+      </PagedView>
       <RulesPanel />
     </Page>
   );

@@ -1,4 +1,4 @@
-import { Amount, type Column, EmptyNote, Panel, QueryTable, When } from '@libs/ui';
+import { Amount, type Column, EmptyNote, PagedTable, Panel, usePlace, When } from '@libs/ui';
 import { Badge } from '@mantine/core';
 import { useList } from '../../api/client.ts';
 import type { LedgerEntry } from '../../api/types.ts';
@@ -6,7 +6,6 @@ import { AccountName } from '../../ledger/account-name.tsx';
 import { texts } from '../../texts.ts';
 
 const words = texts.ledger;
-const ENTRIES_MAX = 100;
 
 const stateColors: Record<LedgerEntry['state'], string> = {
   pending: 'gray',
@@ -38,10 +37,13 @@ export const entryColumns: readonly Column<LedgerEntry>[] = [
 ];
 
 export function EntriesPanel({ paymentId }: { paymentId: string }) {
-  const query = useList<LedgerEntry>('/v1/ledger/entries', { payment_id: paymentId, limit: ENTRIES_MAX });
+  const place = usePlace();
+  const search = { payment_id: paymentId, cursor: place.cursor };
+  const query = useList<LedgerEntry>('/v1/ledger/entries', search);
   return (
     <Panel title={texts.payment.ledger} lead={words.statesLead} flush>
-      <QueryTable
+      <PagedTable
+        place={place}
         label={texts.payment.ledger}
         columns={entryColumns}
         query={query}

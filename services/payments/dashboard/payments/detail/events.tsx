@@ -1,4 +1,4 @@
-import { Coded, type Column, EmptyNote, Panel, QueryTable, When } from '@libs/ui';
+import { Coded, type Column, EmptyNote, PagedTable, Panel, usePlace, When } from '@libs/ui';
 import { Anchor } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useList } from '../../api/client.ts';
@@ -7,7 +7,6 @@ import { EventDeliveries } from '../../events/event-deliveries.tsx';
 import { texts } from '../../texts.ts';
 
 const words = texts.events;
-const EVENTS_MAX = 50;
 
 const columns: readonly Column<PaymentsEvent>[] = [
   {
@@ -24,10 +23,12 @@ const columns: readonly Column<PaymentsEvent>[] = [
 
 /** What was told of the payment, and to which addresses. */
 export function EventsPanel({ paymentId }: { paymentId: string }) {
-  const query = useList<PaymentsEvent>('/v1/events', { object_id: paymentId, limit: EVENTS_MAX });
+  const place = usePlace();
+  const query = useList<PaymentsEvent>('/v1/events', { object_id: paymentId, cursor: place.cursor });
   return (
     <Panel title={texts.payment.events} flush>
-      <QueryTable
+      <PagedTable
+        place={place}
         label={texts.payment.events}
         columns={columns}
         query={query}

@@ -1,4 +1,4 @@
-import { Coded, Panel, QueryView, When } from '@libs/ui';
+import { Coded, PagedView, Panel, usePlace, When } from '@libs/ui';
 import { Accordion, Badge, Group, Text } from '@mantine/core';
 import { useList } from '../../api/client.ts';
 import { POLL_MS } from '../../api/polling.ts';
@@ -8,31 +8,33 @@ import { NachaView } from './nacha-view.tsx';
 import { XmlView } from './xml-view.tsx';
 
 const words = texts.payment;
-const MESSAGES_MAX = 100;
 
 /** Every file and message that concerned the payment, as the networks saw it. */
 export function MessagesPanel({ payment: { id, status } }: { payment: Payment }) {
   const isUnderWay = status === 'pending' || status === 'processing';
   // A message that changes no status, such as a question for the outcome, is told by no event.
   const options = { refetchMs: () => (isUnderWay ? POLL_MS : (false as const)) };
-  const query = useList<RailMessage>(`/v1/payments/${id}/messages`, { limit: MESSAGES_MAX }, options);
+  const place = usePlace();
+  const query = useList<RailMessage>(`/v1/payments/${id}/messages`, { cursor: place.cursor }, options);
   return (
     <Panel title={words.messages}>
-      <QueryView query={query}>
-        {({ data }) =>
-          data.length === 0 ? (
-            <Text size="sm" c="dimmed">
-              {words.noMessages}
-            </Text>
-          ) : (
-            <Accordion variant="separated" order={3} keepMounted={false}>
-              {data.map((message) => (
-                <MessageItem key={message.id} message={message} />
-              ))}
-            </Accordion>
-          )
+      <PagedView
+        place={place}
+        query={query}
+        empty={
+          <Text size="sm" c="dimmed">
+            {words.noMessages}
+          </Text>
         }
-      </QueryView>
+      >
+        {(messages) => (
+          <Accordion variant="separated" order={3} keepMounted={false}>
+            {messages.map((message) => (
+              <MessageItem key={message.id} message={message} />
+            ))}
+          </Accordion>
+        )}
+      </PagedView>
     </Panel>
   );
 }
