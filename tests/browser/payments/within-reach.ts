@@ -23,16 +23,20 @@ export function testReach(running: () => Running): void {
     return made.body.id;
   }
 
-  test('keys of a later page are shown, and can be revoked there', async () => {
-    const { owner, openAs } = running();
+  test('keys of a later page are shown, can be revoked there, and stand with their names in the log', async () => {
+    const { dashboard, owner, openAs } = running();
     for (let number = 1; number <= 21; number += 1) {
       const made = await owner.call('POST', '/v1/keys', { name: `Server ${number}` });
       expect(made.status).toBe(201);
+      // At once: of each second the first 20 calls are logged.
+      if (number === 1) await dashboard.call('GET', '/v1/ledger/accounts', { key: made.body.key });
     }
     const page = await openAs(owner.cookie);
     await page.goto('/dashboard/keys');
     await page.getByRole('row', { name: /Server 21 / }).waitFor();
     await page.getByRole('button', { name: /Next/ }).click();
+    await page.getByRole('row', { name: /Server 1 / }).waitFor();
+    await page.goto('/dashboard/logs?path=/v1/ledger/accounts');
     await page.getByRole('row', { name: /Server 1 / }).waitFor();
     await page.context().close();
   });

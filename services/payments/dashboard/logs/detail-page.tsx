@@ -11,7 +11,7 @@ const words = texts.logs;
 export function LogPage() {
   const { id } = useParams({ strict: false }) as { id: string };
   const query = useObject<RequestLogDetail>(`${LOGS_PATH}/${encodeURIComponent(id)}`);
-  const callerOf = useCallers();
+  const callerOf = useCallers(query.data === undefined ? [] : [query.data]);
   return (
     <Page title={query.data === undefined ? words.title : `${query.data.method} ${query.data.path}`}>
       <QueryView query={query}>

@@ -50,7 +50,7 @@ interface LogPage extends ListPage<RequestLog> {
 export function LogsPage() {
   const search = useSearchState();
   const query = useList<RequestLog>(LOGS_PATH, search.values, whileFirst(search.values));
-  const callerOf = useCallers();
+  const callerOf = useCallers(query.data?.data ?? []);
   const rights = useRights();
   const data = query.data as LogPage | undefined;
   if (data?.kept_days === 0)
