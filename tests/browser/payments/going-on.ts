@@ -94,6 +94,45 @@ export function testGoingOn(running: () => Mishaps): void {
     await page.context().close();
   });
 
+  test('who chooses a new password on the way to a page comes there after the log-in', async () => {
+    const { dashboard, openAs } = running();
+    const person = await signUp(dashboard, { name: 'Ada Lovelace', organisation: 'Engines' });
+    await verifyAddress(dashboard, person);
+    const page = await openAs(person.cookie);
+    await page.context().clearCookies();
+    // Of live mode, while the link in the mail is of none.
+    const meant = '/dashboard/live/payments?status=failed';
+    const isAt = (end: string) =>
+      page.waitForURL(
+        ({ pathname, searchParams }) => pathname.endsWith(end) && searchParams.get('next') === meant,
+      );
+    const follow = (link: string) => page.getByRole('link', { name: link }).click();
+    await page.goto(meant);
+    await isAt('/login');
+    await follow('Forgot your password?');
+    await isAt('/forgot');
+    await follow('Back to the log-in');
+    await isAt('/login');
+    await follow('Forgot your password?');
+    await page.getByLabel('E-mail').fill(person.email);
+    await page.getByRole('button', { name: 'Send the link' }).click();
+    const { token } = await nextMail(dashboard, person.email, /password/i);
+    await page.getByText('the mail is on its way').waitFor();
+    await page.goto(`/dashboard/reset?token=${token}`);
+    await follow('The link no longer works? Get another one.');
+    await isAt('/forgot');
+    await page.goto(`/dashboard/reset?token=${token}`);
+    await page.getByRole('textbox', { name: 'Password' }).fill(`another ${PASSWORD}`);
+    await page.getByRole('button', { name: 'Set the password' }).click();
+    await isAt('/login');
+    await page.getByLabel('E-mail').fill(person.email);
+    await page.getByRole('textbox', { name: 'Password' }).fill(`another ${PASSWORD}`);
+    await page.getByRole('button', { name: 'Log in', exact: true }).click();
+    await page.getByRole('heading', { level: 1, name: 'Payments' }).waitFor();
+    expect(page.url()).toBe(new URL(meant, page.url()).href);
+    await page.context().close();
+  });
+
   test('a delivery that is read stays open when it leaves the page of the list, and does not open again by itself', async () => {
     const { dashboard, owner, openAs } = running();
     const endpoint = await owner.call('POST', '/v1/webhook_endpoints', { url: `${dashboard.url}/hooks` });

@@ -4,6 +4,7 @@ import { expect, test } from 'vitest';
 import { type Account, call, makeToken, PASSWORD, signUp } from '../../../services/toolhub/test/accounts.ts';
 import { isDrawn, openPage } from '../chromium.ts';
 import type { Running } from './rig.ts';
+import { connectMastodon, waitForApproval } from './seed.ts';
 import { go, heading, panel, STEP_MS, said } from './steps.ts';
 
 const SLOW_MACHINE_MS = 60_000;
@@ -85,6 +86,33 @@ export function testNotLost(running: () => Running): void {
       .toEqual([false, true]);
     const [left = ''] = Object.keys(tools).filter((name) => name !== removed);
     expect((await rulesOf(account)).tools).toEqual({ [left]: true, telegram_send_message: false });
+    await page.context().close();
+  });
+
+  test('the call that an address names is there after a log-in with a password that was chosen on the way', {
+    timeout: SLOW_MACHINE_MS,
+  }, async () => {
+    const { hub, chromium } = running();
+    const account = await signUp(hub.url);
+    await connectMastodon(hub, account);
+    await waitForApproval(hub.url, account, (await makeToken(hub.url, account)).token);
+    const { body } = await call<{ data: { id: string }[] }>(`${hub.url}/api/approvals`, account);
+    const meant = `/approvals?id=${body.data[0]?.id}`;
+    const { page } = await openPage(chromium, hub.url);
+    page.setDefaultTimeout(STEP_MS);
+    await page.goto(meant);
+    await page.getByRole('link', { name: 'Forgot your password?' }).click();
+    await page.getByLabel('E-mail').fill(account.email);
+    await page.getByRole('button', { name: 'Send the link' }).click();
+    await page.getByText('the mail is on its way').waitFor();
+    await page.goto(await hub.linkInMail(account.email, 'reset'));
+    await page.getByRole('textbox', { name: 'Password' }).fill(`another ${PASSWORD}`);
+    await page.getByRole('button', { name: 'Set the password' }).click();
+    await page.getByLabel('E-mail').fill(account.email);
+    await page.getByRole('textbox', { name: 'Password' }).fill(`another ${PASSWORD}`);
+    await page.getByRole('button', { name: 'Log in', exact: true }).click();
+    await page.getByText('Shall this go out?').waitFor();
+    expect(page.url()).toBe(`${hub.url}${meant}`);
     await page.context().close();
   });
 

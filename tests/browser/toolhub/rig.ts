@@ -36,8 +36,8 @@ export interface Dashboard {
   vendor: MastodonServer;
   receiver: Receiver;
   mailbox: Mailbox;
-  /** The address that the newest mail to somebody leads to. */
-  linkInMail(email: string): Promise<string>;
+  /** The address that a mail to somebody leads to: of this page, where it is named. */
+  linkInMail(email: string, page?: string): Promise<string>;
   /** As when the service is restarted: at the same address, with the same data. */
   stopServing(): Promise<void>;
   serveAgain(): Promise<void>;
@@ -80,7 +80,8 @@ export async function startDashboard(): Promise<Dashboard> {
     vendor,
     receiver,
     mailbox,
-    linkInMail: (email) => linkInMail(join(folder, 'mail'), email, instance.url),
+    linkInMail: (email, page = '[a-z]+') =>
+      linkInMail(join(folder, 'mail'), email, `${instance.url}/${page}`),
     stopServing: () => instance.stop(),
     async serveAgain() {
       instance = await startInstance(database.url, { env, jobs: true, port });
@@ -96,14 +97,14 @@ export async function startDashboard(): Promise<Dashboard> {
 
 const MAIL_TRIES_MAX = 100;
 
-async function linkInMail(folder: string, email: string, url: string): Promise<string> {
+async function linkInMail(folder: string, email: string, address: string): Promise<string> {
   for (let tries = 0; tries < MAIL_TRIES_MAX; tries += 1) {
     const names = await readdir(folder).catch(() => [] as string[]);
     for (const name of names.filter((each) => each.endsWith('.eml'))) {
       const source = (await readFile(join(folder, name), 'utf8'))
         .replaceAll('=\r\n', '')
         .replaceAll('=3D', '=');
-      const link = new RegExp(`${url}/[a-z]+\\?token=[\\w-]+`).exec(source)?.[0];
+      const link = new RegExp(`${address}\\?token=[\\w-]+`).exec(source)?.[0];
       if (source.includes(email) && link !== undefined) return link;
     }
     await new Promise((resume) => setTimeout(resume, 100));

@@ -9,6 +9,7 @@ import { ActionButton } from '../show/action-button.tsx';
 import { Icon } from '../theme/icons.tsx';
 import type { Account } from './account.ts';
 import { EmailField } from './fields.tsx';
+import { meant } from './meant.ts';
 import { texts } from './texts.ts';
 
 const words = texts.login;
@@ -22,9 +23,14 @@ export function LoginPage<Person>({
   enter: (person: Person) => Promise<void>;
 }) {
   const search = useSearch({ strict: false }) as { next?: string };
+  const goOn = (person: Person) => {
+    // For somebody who remembered the password after all.
+    meant.forget();
+    return enter(person);
+  };
   const api = useApiForm({
     initialValues: { email: '', password: '' },
-    send: async (values) => enter(await logIn<Person>(account, values)),
+    send: async (values) => goOn(await logIn<Person>(account, values)),
   });
   return (
     <NarrowPage
@@ -48,7 +54,7 @@ export function LoginPage<Person>({
           {...api.form.getInputProps('password')}
         />
         <Group justify="flex-end">
-          <Anchor component={Link} to="/forgot" size="sm">
+          <Anchor component={Link} to="/forgot" search={search as never} size="sm">
             {words.forgot}
           </Anchor>
         </Group>
@@ -57,7 +63,7 @@ export function LoginPage<Person>({
       <ActionButton
         size="sm"
         leftSection={<Icon name="fingerprint" />}
-        onAct={async () => enter(await byPasskey<Person>(account))}
+        onAct={async () => goOn(await byPasskey<Person>(account))}
       >
         {words.passkey}
       </ActionButton>

@@ -6,19 +6,21 @@ import { NarrowPage } from '../shell/narrow-page.tsx';
 import { toast } from '../show/toast.ts';
 import type { Account } from './account.ts';
 import { NewPasswordField } from './fields.tsx';
+import { meant } from './meant.ts';
 import { texts } from './texts.ts';
 
 const words = texts.reset;
 
 export function ResetPage({ account }: { account: Account }) {
-  const { token = '' } = useSearch({ strict: false }) as { token?: string };
+  const { token = '', next = meant.kept() } = useSearch({ strict: false }) as Record<string, string>;
   const navigate = useNavigate();
   const api = useApiForm({
     initialValues: { password: '' },
     send: async ({ password }) => {
       await account.client.post(`${account.paths.auth}/reset`, { token, password });
       toast.done(words.done);
-      await navigate({ to: '/login' });
+      meant.forget();
+      await navigate({ to: '/login', search: { next } as never });
     },
   });
   return (
@@ -26,7 +28,7 @@ export function ResetPage({ account }: { account: Account }) {
       brand={account.brand}
       title={words.title}
       below={
-        <Anchor component={Link} to="/forgot">
+        <Anchor component={Link} to="/forgot" search={{ next } as never}>
           {words.again}
         </Anchor>
       }
