@@ -13,6 +13,17 @@ export interface Mishaps {
 }
 
 export function testGoingOn(running: () => Mishaps): void {
+  /** The session ends, which the page hears by what is pressed next; then somebody logs in again. */
+  async function endSession(page: Page, person: Mishaps['owner'], press: () => Promise<void>) {
+    const { pathname } = new URL(page.url());
+    await person.call('POST', '/v1/session/logout', {});
+    await press();
+    await page.getByLabel('E-mail').fill(person.email);
+    await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Log in', exact: true }).click();
+    await page.waitForURL(`**${pathname}`);
+  }
+
   test('a key whose end is filled in half, or is no moment, is not made: it would never expire', async () => {
     const { owner, openAs } = running();
     const page = await openAs(owner.cookie);
@@ -130,6 +141,31 @@ export function testGoingOn(running: () => Mishaps): void {
     await page.getByRole('button', { name: 'Log in', exact: true }).click();
     await page.getByRole('heading', { level: 1, name: 'Payments' }).waitFor();
     expect(page.url()).toBe(new URL(meant, page.url()).href);
+    await page.context().close();
+  });
+
+  test('a payment that is filled in again after the log-in has its quote, too, without a field being touched', async () => {
+    const { dashboard, openAs } = running();
+    const person = await signUp(dashboard, { name: 'Ada Lovelace', organisation: 'Engines' });
+    const page = await openAs(person.cookie);
+    await page.goto('/dashboard/payments/new');
+    await page.getByLabel('Amount in USD').fill('23.23');
+    await page.getByLabel('From payment method').fill('pm_alice');
+    await page.getByLabel('To payment method').fill('pm_bob');
+    await endSession(page, person, () => page.getByRole('button', { name: 'Send payment' }).click());
+    await page.getByText('What you had typed').waitFor();
+    expect(await page.getByLabel('To payment method').inputValue()).toBe('pm_bob');
+    await page.getByText('Why this rail').first().waitFor();
+    // Half an id is no account that the sandbox should make.
+    const asked: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().endsWith('/quote')) asked.push(request.postDataJSON().destination.payment_method_id);
+    });
+    await page.getByLabel('To payment method').fill('');
+    await page.getByLabel('To payment method').pressSequentially('pm_carol', { delay: 150 });
+    await page.getByLabel('Description').focus();
+    await expect.poll(() => asked.at(-1)).toBe('pm_carol');
+    expect(asked.filter((id) => id !== 'pm_bob' && id !== 'pm_carol')).toEqual([]);
     await page.context().close();
   });
 

@@ -138,10 +138,12 @@ function NewPaymentForm({ initial }: { initial: PaymentDraft }) {
   });
   const { form } = api;
   // A quote makes a test account of an unknown id, so it is asked for whole ids and not for each letter of one.
-  const [left, setLeft] = useState({ from: initial.from, to: initial.to });
+  // While one is typed, what stood there before counts.
+  const [before, setBefore] = useState<Partial<Pick<PaymentDraft, 'from' | 'to'>>>({});
   const methodProps = (side: 'from' | 'to') => ({
     ...form.getInputProps(side),
-    onBlur: () => setLeft((before) => ({ ...before, [side]: form.getValues()[side] })),
+    onFocus: () => setBefore({ [side]: form.getValues()[side] }),
+    onBlur: () => setBefore({}),
   });
   return (
     <ApiFormView api={api} submitLabel={words.submit}>
@@ -204,7 +206,7 @@ function NewPaymentForm({ initial }: { initial: PaymentDraft }) {
           <Grid.Col span={{ base: 12, lg: 6 }}>
             {/* On a phone, too, what it costs stands before the button that pays it. */}
             <Stack>
-              <QuotePanel body={quotedBodyOf({ ...form.values, ...left })} />
+              <QuotePanel body={quotedBodyOf({ ...form.values, ...before })} />
               {end}
             </Stack>
           </Grid.Col>
@@ -218,6 +220,7 @@ type MethodInputProps = {
   label: string;
   value?: string;
   onChange?: (event: ChangeEvent<HTMLInputElement>) => void;
+  onFocus: () => void;
   onBlur: () => void;
 };
 
