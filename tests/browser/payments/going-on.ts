@@ -16,7 +16,7 @@ export function testGoingOn(running: () => Mishaps): void {
   /** The session ends, which the page hears by what is pressed next; then somebody logs in again. */
   async function endSession(page: Page, person: Mishaps['owner'], press: () => Promise<void>) {
     const { pathname } = new URL(page.url());
-    await person.call('POST', '/v1/session/logout', {});
+    await page.context().clearCookies();
     await press();
     await page.getByLabel('E-mail').fill(person.email);
     await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
@@ -166,6 +166,26 @@ export function testGoingOn(running: () => Mishaps): void {
     await page.getByLabel('Description').focus();
     await expect.poll(() => asked.at(-1)).toBe('pm_carol');
     expect(asked.filter((id) => id !== 'pm_bob' && id !== 'pm_carol')).toEqual([]);
+    await page.context().close();
+  });
+
+  test('a time for the clock and the kind of a payment method are there again after the log-in', async () => {
+    const { dashboard, openAs } = running();
+    const person = await signUp(dashboard, { name: 'Ada Lovelace', organisation: 'Engines' });
+    const page = await openAs(person.cookie);
+    await page.goto('/dashboard/sandbox');
+    await page.getByLabel('Set to').fill('2031-11-06T12:05:00');
+    await endSession(page, person, () => page.getByRole('button', { name: 'Set', exact: true }).click());
+    await expect.poll(() => page.getByLabel('Set to').inputValue()).toMatch(/^2031-11-06T12:05/);
+    await page.goto('/dashboard/payment-methods');
+    const add = () => page.getByRole('button', { name: 'Add payment method' }).first().click();
+    const dialog = page.getByRole('dialog');
+    await add();
+    await dialog.getByText('Balance', { exact: true }).click();
+    await endSession(page, person, () => dialog.getByRole('button', { name: 'Add', exact: true }).click());
+    await add();
+    await dialog.getByText('What you had typed').waitFor();
+    expect(await dialog.getByRole('radio', { name: 'Balance' }).isChecked()).toBe(true);
     await page.context().close();
   });
 

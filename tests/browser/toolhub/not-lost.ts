@@ -116,6 +116,26 @@ export function testNotLost(running: () => Running): void {
     await page.context().close();
   });
 
+  test('what was typed to connect an account is there again after the log-in, but for its token', {
+    timeout: SLOW_MACHINE_MS,
+  }, async () => {
+    const { hub } = running();
+    const account = await signUp(hub.url);
+    const page = await openAs(account);
+    await page.goto('/connections/mastodon');
+    await page.getByLabel('Instance URL').fill('https://social.test');
+    await page.getByLabel('Access token').fill('typed');
+    await call(`${hub.url}/api/auth/logout`, { cookie: account.cookie, body: {} });
+    await page.getByRole('button', { name: 'Test and connect' }).click();
+    await page.getByLabel('E-mail').fill(account.email);
+    await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Log in', exact: true }).click();
+    await page.getByText('What you had typed').waitFor();
+    expect(await page.getByLabel('Instance URL').inputValue()).toBe('https://social.test');
+    expect(await page.getByLabel('Access token').inputValue()).toBe('');
+    await page.context().close();
+  });
+
   test('a question stays open until its answer has come, and says what was refused', {
     timeout: SLOW_MACHINE_MS,
   }, async () => {

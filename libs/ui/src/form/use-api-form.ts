@@ -39,6 +39,8 @@ export interface ApiFormOptions<Values extends object> {
   fieldOfCode?: Readonly<Record<string, string>>;
   /** A refusal in the words of the page, where the server's are for programs; the server's where it gives none. */
   wordsOf?: (refusal: ApiError, values: Values) => string | undefined;
+  /** Which form of the page it is, where what it begins with changes by itself and does not tell it from the others. */
+  draftName?: string;
   /** What to do where no answer came, of what would be done twice by trying again. */
   lostWords?: string;
 }
@@ -58,7 +60,7 @@ export function useApiForm<Values extends object>(options: ApiFormOptions<Values
   const [problem, setProblem] = useState<FormProblem>();
   const intention = useRef({ values: '', key: '' });
   const draft = useDraft({
-    name: JSON.stringify(withoutSecrets(options.initialValues)),
+    name: options.draftName ?? JSON.stringify(withoutSecrets(options.initialValues)),
     current: () => (form.isDirty() ? form.getValues() : undefined),
   });
   const [isRestored, setRestored] = useState(draft !== undefined);

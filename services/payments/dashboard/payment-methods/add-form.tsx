@@ -1,6 +1,5 @@
 import { ApiFormView, toast, useApiForm } from '@libs/ui';
 import { Group, SegmentedControl, Select, TextInput } from '@mantine/core';
-import { useState } from 'react';
 import { client, refresh } from '../api/client.ts';
 import { texts } from '../texts.ts';
 
@@ -10,9 +9,9 @@ const choicesOf = (names: Record<string, string>) =>
   Object.entries(names).map(([value, label]) => ({ value, label }));
 
 export function AddMethodForm({ onDone }: { onDone: () => void }) {
-  const [type, setType] = useState<string>('bank_account');
   const api = useApiForm({
     initialValues: {
+      type: 'bank_account',
       bank_account: {
         routing_number: '',
         account_number: '',
@@ -21,8 +20,8 @@ export function AddMethodForm({ onDone }: { onDone: () => void }) {
         holder_type: 'business',
       },
     },
-    send: async (values, idempotencyKey) => {
-      const body = type === 'balance' ? { type } : { type, ...values };
+    send: async ({ type, bank_account: bank }, idempotencyKey) => {
+      const body = type === 'balance' ? { type } : { type, bank_account: bank };
       await client.post('/v1/payment_methods', body, { idempotencyKey });
       await refresh('/v1/payment_methods');
       toast.done(words.added);
@@ -36,10 +35,9 @@ export function AddMethodForm({ onDone }: { onDone: () => void }) {
         fullWidth
         aria-label={words.type}
         data={choicesOf(words.types)}
-        value={type}
-        onChange={setType}
+        {...form.getInputProps('type')}
       />
-      {type === 'balance' ? null : (
+      {form.values.type === 'balance' ? null : (
         <>
           <TextInput
             label={words.holder}

@@ -102,6 +102,7 @@ function ClockState({ state }: { state: SandboxClock['state'] }) {
 function SetForm({ now }: { now: string }) {
   const api = useApiForm({
     initialValues: { now: toClockField(new Date(now)) },
+    draftName: 'clock',
     validate: { now: (value: string) => (fromClockField(value) === undefined ? words.notATime : null) },
     fieldOfCode: { clock_backwards: 'now', clock_too_far: 'now' },
     send: (values, key) => move({ now: fromClockField(values.now)?.toISOString() ?? '' }, key),

@@ -1,4 +1,4 @@
-import { ApiError, SubmitButton } from '@libs/ui';
+import { ApiError, RestoredNote, SubmitButton, useDraft } from '@libs/ui';
 import { Alert, Group, Stack } from '@mantine/core';
 import { type FormEvent, useState } from 'react';
 import { texts } from '../texts.ts';
@@ -13,7 +13,11 @@ const SECRET = /token|password|secret/;
 
 export function KeyForm({ platform }: { platform: Platform }) {
   const fields = fieldsOf(platform.credential_schema).filter(({ kind }) => kind !== 'json');
-  const [typed, setTyped] = useState<Typed>({});
+  const draft = useDraft({
+    name: 'credential',
+    current: () => (Object.keys(typed).length === 0 ? undefined : typed),
+  }) as Typed | undefined;
+  const [typed, setTyped] = useState<Typed>(draft ?? {});
   const [errors, setErrors] = useState<Record<string, string>>({});
   const [problem, setProblem] = useState<{ error: unknown; others: readonly string[] }>();
   const [busy, setBusy] = useState(false);
@@ -39,6 +43,7 @@ export function KeyForm({ platform }: { platform: Platform }) {
   return (
     <form onSubmit={(event) => void submit(event)} noValidate>
       <Stack>
+        {draft === undefined || Object.keys(typed).length === 0 ? null : <RestoredNote />}
         {problem === undefined ? null : <Refusal {...problem} />}
         <SchemaFields
           fields={fields}
