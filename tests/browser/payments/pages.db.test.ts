@@ -11,6 +11,7 @@ import {
   hasChromium,
   isDrawn,
   isWhole,
+  oneAtATime,
   openPage,
   outOfPanels,
   sidewaysPixels,
@@ -285,6 +286,14 @@ describe.runIf(hasChromium)('the dashboard', { timeout: SLOW_MACHINE_MS }, () =>
     // The rail and its mode are read as one, however narrow their column is.
     const rail = difference.getByText('RTP · Live', { exact: true });
     expect(await rail.evaluate((text) => text.getClientRects().length)).toBe(1);
+    await page.context().close();
+  });
+
+  test('what was put aside is not counted as less than it is, where it is more than a page', async () => {
+    const { page } = await openAs(owner);
+    await oneAtATime(page, '/v1/admin/quarantine');
+    await visit(page, '/dashboard');
+    await page.getByRole('link', { name: /^More than 1 bank messages/ }).waitFor();
     await page.context().close();
   });
 

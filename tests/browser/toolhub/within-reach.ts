@@ -160,6 +160,8 @@ export function testReach(running: () => Running): void {
     await waitForApproval(hub.url, account, (await makeToken(hub.url, account)).token);
     const page = await openAs(account);
     await oneAtATime(page, '/api/approvals');
+    await page.goto('/');
+    await page.getByText(/^More than 1 calls wait/).waitFor();
     await page.goto('/approvals');
     const [newer, older] = ['Shall this go out?', 'The engine weaves algebraic patterns.'];
     await page.getByText(newer).waitFor();

@@ -1,4 +1,4 @@
-import { formatAmount, Icon, Panel } from '@libs/ui';
+import { formatAmount, Icon, type ListPage, Panel } from '@libs/ui';
 import { Anchor, Group, Stack, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
 import { useList } from '../api/client.ts';
@@ -23,7 +23,7 @@ export function Attention({ overview }: { overview: Overview }) {
     { status: 'open', limit: 100 },
     { enabled: rights.operate, refetchMs: () => POLL_MS },
   );
-  const concerns = concernsOf(overview, quarantine.data?.data.length ?? 0);
+  const concerns = concernsOf(overview, quarantine.data ?? { data: [] });
   return (
     <Panel title={words.attention}>
       {concerns.length === 0 ? (
@@ -48,7 +48,10 @@ export function Attention({ overview }: { overview: Overview }) {
   );
 }
 
-function concernsOf({ attention, currency }: Overview, quarantined: number): Concern[] {
+function concernsOf({ attention, currency }: Overview, quarantine: ListPage<unknown>): Concern[] {
+  const quarantined = quarantine.data.length;
+  // As many as one page of it holds.
+  const wordsOfQuarantine = quarantine.next_cursor ? words.moreQuarantine : words.quarantine;
   const all: [number, Concern][] = [
     [
       attention.failed_deliveries,
@@ -69,7 +72,11 @@ function concernsOf({ attention, currency }: Overview, quarantined: number): Con
     [attention.owed, { text: words.owed(formatAmount(attention.owed, currency)), to: '/ledger' }],
     [
       quarantined,
-      { text: words.quarantine(quarantined), to: '/operator', search: { tab: 'quarantine', status: 'open' } },
+      {
+        text: wordsOfQuarantine(quarantined),
+        to: '/operator',
+        search: { tab: 'quarantine', status: 'open' },
+      },
     ],
   ];
   return all.filter(([count]) => count > 0).map(([, concern]) => concern);

@@ -21,6 +21,7 @@ export const home = {
   returns: (count: number) => `${count} ${count === 1 ? 'payment was' : 'payments were'} returned`,
   failures: (count: number) => `${count} ${count === 1 ? 'payment' : 'payments'} failed`,
   owed: (amount: string) => `${amount} is owed after returns`,
+  moreQuarantine: (count: number) => `More than ${count} bank messages in quarantine`,
   quarantine: (count: number) => `${count} bank ${count === 1 ? 'message' : 'messages'} in quarantine`,
 } as const;
 

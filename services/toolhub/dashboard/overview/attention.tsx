@@ -1,7 +1,7 @@
 import { Panel } from '@libs/ui';
 import { Button, Group, Stack, Text } from '@mantine/core';
 import { Link } from '@tanstack/react-router';
-import { FOLLOW_MS, useObject } from '../api/client.ts';
+import { FOLLOW_MS, useList } from '../api/client.ts';
 import { APPROVALS_PATH, type Approval } from '../approvals/approval.ts';
 import { platformTitle, useCredentials } from '../connections/platforms.ts';
 import { texts } from '../texts.ts';
@@ -20,18 +20,20 @@ interface Matter {
 
 /** What stands still until the customer does something; nothing where there is nothing. */
 export function Attention() {
-  const approvals = useObject<{ data: Approval[] }>(APPROVALS_PATH, {
-    query: { status: 'pending', limit: APPROVALS_MAX },
-    refetchMs: FOLLOW_MS,
-  });
+  const approvals = useList<Approval>(
+    APPROVALS_PATH,
+    { status: 'pending', limit: APPROVALS_MAX },
+    { refetchMs: () => FOLLOW_MS },
+  );
   const credentials = useCredentials();
   const plan = usePlan().data;
   const waiting = approvals.data?.data.length ?? 0;
+  const wordsOf = approvals.data?.next_cursor ? words.moreWaiting : words.waiting;
   const expired = (credentials.data?.data ?? []).filter(({ status }) => status === 'expired');
   const matters: Matter[] = [
     ...(waiting === 0
       ? []
-      : [{ text: words.waiting(waiting), action: words.decide, to: '/approvals' } satisfies Matter]),
+      : [{ text: wordsOf(waiting), action: words.decide, to: '/approvals' } satisfies Matter]),
     ...expired.map(
       ({ platform, account }): Matter => ({
         text: words.expired(platformTitle(platform), account),

@@ -2,6 +2,7 @@ export const attention = {
   title: 'Needs your attention',
   waiting: (calls: number) =>
     calls === 1 ? 'A call waits for your approval.' : `${calls} calls wait for your approval.`,
+  moreWaiting: (calls: number) => `More than ${calls} calls wait for your approval.`,
   decide: 'Decide',
   expired: (platform: string, account: string) =>
     `${platform} (${account}): the token has expired, so its tools stand still.`,
