@@ -44,8 +44,19 @@ export function processorMs(): number {
   return (user + system) / 1_000;
 }
 
-/** The longest turn of the event loop while something is done, in time of the processor that this thread alone spends. */
+const TURNS_TRIED = 3;
+
+/**
+ * The longest turn of the event loop while something is done, in time of the processor that this thread alone spends: at the
+ * best of some tries, since garbage of others is collected in any turn, and what holds up the process does it every time.
+ */
 export async function longestTurnMs(work: () => Promise<unknown>): Promise<number> {
+  let best = Number.POSITIVE_INFINITY;
+  for (let tried = 0; tried < TURNS_TRIED; tried += 1) best = Math.min(best, await longestTurnOnceMs(work));
+  return best;
+}
+
+async function longestTurnOnceMs(work: () => Promise<unknown>): Promise<number> {
   const threadMs = () => {
     const { user, system } = process.threadCpuUsage();
     return (user + system) / 1_000;
