@@ -1,32 +1,10 @@
 // Folders whose names are not in IMAP's encoding, and so read as others.
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Connector } from '../../connector.ts';
-import { closeTestContexts, runTool, testContext } from '../../test/tool-runner.ts';
-import { createEmailConnector } from '../connector.ts';
-import { type HostileServer, type ImapScript, startHostileImap } from '../test/hostile-imap-server.ts';
+import { createScriptedMailboxes, listed as list } from '../test/scripted-mailboxes.ts';
 
-const connectors: Connector[] = [];
-const servers: HostileServer[] = [];
-
-afterEach(async () => {
-  await Promise.all(connectors.splice(0).map((connector) => connector.close?.()));
-  await Promise.all(servers.splice(0).map((server) => server.stop()));
-  await closeTestContexts();
-});
-
-async function callerFor(script: ImapScript) {
-  const server = await startHostileImap(script);
-  servers.push(server);
-  const place = { host: '127.0.0.1', port: server.port, secure: false, user: 'u', password: 'p' };
-  const credential = { imap: place, smtp: place, from: 'a@mail.test' };
-  const context = testContext({ platform: 'email', credential, allow: [`127.0.0.1:${server.port}`] });
-  const connector = createEmailConnector();
-  connectors.push(connector);
-  return <Result>(tool: string, args: object) =>
-    runTool<Result>(connector, tool, { args: { ...args }, context });
-}
-
-const list = (...folders: string[]) => folders.map((folder) => `* LIST ${folder}\r\n`).join('');
+const mailboxes = createScriptedMailboxes();
+const { callerFor } = mailboxes;
+afterEach(() => mailboxes.close());
 
 describe('a folder whose name is not in IMAP’s encoding', () => {
   it('is shown as the server wrote it, cannot be opened, and is nobody’s trash', async () => {

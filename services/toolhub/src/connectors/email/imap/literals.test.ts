@@ -1,23 +1,10 @@
 // What leaves beyond ASCII, byte by byte: a server need not take it between quotes.
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Connector } from '../../connector.ts';
-import { closeTestContexts, runTool, testContext } from '../../test/tool-runner.ts';
-import { createEmailConnector } from '../connector.ts';
-import {
-  type HostileServer,
-  type ImapReply,
-  type ImapScript,
-  startHostileImap,
-} from '../test/hostile-imap-server.ts';
+import type { ImapReply, ImapScript } from '../test/hostile-imap-server.ts';
+import { createScriptedMailboxes } from '../test/scripted-mailboxes.ts';
 
-const connectors: Connector[] = [];
-const servers: HostileServer[] = [];
-
-afterEach(async () => {
-  await Promise.all(connectors.splice(0).map((connector) => connector.close?.()));
-  await Promise.all(servers.splice(0).map((server) => server.stop()));
-  await closeTestContexts();
-});
+const mailboxes = createScriptedMailboxes();
+afterEach(() => mailboxes.close());
 
 /** The lines of a search and of the login before it, in which each character stands for a byte. */
 async function linesOf(args: object, { password = 'p', script = {} as ImapScript } = {}): Promise<string[]> {
@@ -26,14 +13,9 @@ async function linesOf(args: object, { password = 'p', script = {} as ImapScript
     lines.push(line);
     return ok();
   };
-  const server = await startHostileImap({ ...script, LOGIN: note, 'UID SEARCH': note });
-  servers.push(server);
-  const place = { host: '127.0.0.1', port: server.port, secure: false, user: 'bøb', password };
-  const credential = { imap: place, smtp: place, from: 'a@mail.test' };
-  const context = testContext({ platform: 'email', credential, allow: [`127.0.0.1:${server.port}`] });
-  const connector = createEmailConnector();
-  connectors.push(connector);
-  await runTool(connector, 'email_search_messages', { args: { folder: 'INBOX', ...args }, context });
+  const login = { user: 'bøb', password };
+  const call = await mailboxes.callerFor({ ...script, LOGIN: note, 'UID SEARCH': note }, login);
+  await call('email_search_messages', { folder: 'INBOX', ...args });
   return lines.map((line) => line.slice(line.indexOf(' ') + 1));
 }
 

@@ -1,13 +1,14 @@
 // Folders that lie below a prefix, and those beside them, which belong to others or to all.
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { Connector, ToolContext } from '../../connector.ts';
-import { closeTestContexts, runTool, testContext } from '../../test/tool-runner.ts';
+import { closeTestContexts, testContext } from '../../test/tool-runner.ts';
 import { createEmailConnector } from '../connector.ts';
 import type { EmailCredential } from '../credential.ts';
 import type { MessageSummary } from '../mime/message.ts';
-import { type HostileServer, type ImapScript, startHostileImap } from '../test/hostile-imap-server.ts';
+import type { ImapScript } from '../test/hostile-imap-server.ts';
 import { appendRaw, callerOf, findArrived, type Page, plainMail } from '../test/mail-setup.ts';
 import { missingForRealMail, type RealMailServer, startRealMail } from '../test/real-mail-server.ts';
+import { createScriptedMailboxes, listed as list } from '../test/scripted-mailboxes.ts';
 
 type Folders = Page<{ path: string; special_use: string | null; messages: number | null }>;
 
@@ -102,26 +103,14 @@ function onDovecot(): void {
 }
 
 describe('folders of others', () => {
-  const connectors: Connector[] = [];
-  const servers: HostileServer[] = [];
-  afterEach(async () => {
-    await Promise.all(connectors.splice(0).map((connector) => connector.close?.()));
-    await Promise.all(servers.splice(0).map((server) => server.stop()));
-    await closeTestContexts();
-  });
+  const mailboxes = createScriptedMailboxes();
+  afterEach(() => mailboxes.close());
 
   async function listUses(script: ImapScript): Promise<(string | null)[][]> {
-    const server = await startHostileImap(script);
-    servers.push(server);
-    const place = { host: '127.0.0.1', port: server.port, secure: false, user: 'u', password: 'p' };
-    const credential = { imap: place, smtp: place, from: 'a@mail.test' };
-    const context = testContext({ platform: 'email', credential, allow: [`127.0.0.1:${server.port}`] });
-    const connector = createEmailConnector();
-    connectors.push(connector);
-    const { items } = await runTool<Folders>(connector, 'email_list_folders', { args: {}, context });
+    const call = await mailboxes.callerFor(script);
+    const { items } = await call<Folders>('email_list_folders', {});
     return items.map(({ path, special_use }) => [path, special_use]);
   }
-  const list = (...folders: string[]) => folders.map((folder) => `* LIST ${folder}\r\n`).join('');
 
   it('are not taken for the account’s own by what they are called', async () => {
     const NAMESPACE = '* NAMESPACE (("" "/")) (("Users/" "/")) (("&ANY-ffentlich/" "/"))\r\n';
