@@ -4,7 +4,7 @@ import Format from 'typebox/format';
 const MOMENT_FORMAT = 'iso-8601-time';
 const MOMENT_LENGTH_MAX = 40;
 const ISO_TIME =
-  /^(\d{4})-(\d{2})-(\d{2})(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$/;
+  /^(\d{4})-(\d{2})-(\d{2})(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$/i;
 
 /** Makes the calendar a part of the schema, so that a day that never was is named together with every other bad field. */
 Format.Set(MOMENT_FORMAT, (text) => findMoment(text) !== null);

@@ -312,6 +312,25 @@ test('[P-3.8] bad requests of the operator are named field by field', async () =
   expect(past.body.errors).toMatchObject([{ pointer: '/expires_at' }]);
 });
 
+test('[P-3.8] an end that no answer could show is refused, and the list of keys goes on', async () => {
+  const { id } = await harness.organisation();
+  const path = `/v1/admin/organisations/${id}/keys`;
+  const ending = (expires_at: string) =>
+    harness.call('POST', path, { key: ADMIN_TOKEN, body: { mode: 'test', expires_at } });
+  // Of the year 10000 in UTC; a second that no clock of ours has.
+  for (const moment of ['9999-12-31T23:59:59-12:00', '2026-12-31T23:59:60Z']) {
+    const refused = await ending(moment);
+    expect([refused.status, refused.body.errors]).toMatchObject([
+      422,
+      [{ pointer: '/expires_at', code: 'invalid_format' }],
+    ]);
+  }
+  const last = await ending('9999-12-31T23:59:59Z');
+  expect([last.status, last.body.expires_at]).toEqual([201, '9999-12-31T23:59:59.000Z']);
+  const list = await harness.call('GET', path, { key: ADMIN_TOKEN });
+  expect([list.status, list.body.data[0].id]).toEqual([200, last.body.id]);
+});
+
 test("[P-3.9] the operator's endpoints are 401 without a token and 403 with another key", async () => {
   const { test: testKey, live, id } = await harness.organisation();
   const endpoints = [

@@ -2,6 +2,7 @@ import type { FieldError } from '@libs/runtime';
 import Type from 'typebox';
 import { closed, idParams, ModeSchema, nullable, oneOfStrings, Timestamp } from '../api-schema.ts';
 import { errors } from '../errors.ts';
+import { findMoment, momentText, parseMoment } from '../moment.ts';
 import { NO_FIELDS, nameMoreFields, type Unchecked } from '../more-fields.ts';
 import { type ApiKey, type Scope, scopes } from './key.ts';
 import type { NewKey } from './service.ts';
@@ -62,7 +63,12 @@ export const NewKeyFields = {
       description: 'What the key may do; everything when left out.',
     }),
   ),
-  expires_at: Type.Optional(Timestamp),
+  expires_at: Type.Optional(
+    momentText({
+      description: 'ISO 8601, in the future; without it the key has no end.',
+      examples: ['2036-11-16T15:04:05Z'],
+    }),
+  ),
 };
 
 export const RollBody = Type.Object(
@@ -105,7 +111,7 @@ export function newKeyFrom(body: { name?: string; scopes?: Scope[]; expires_at?:
   return {
     name,
     scopes: body.scopes ?? scopes,
-    expiresAt: expiresAt === undefined ? null : new Date(expiresAt),
+    expiresAt: expiresAt === undefined ? null : parseMoment(expiresAt),
   };
 }
 
@@ -116,6 +122,7 @@ export function nameExpired(now: () => Date) {
 
 /** What is no moment at all is the schema's affair. */
 function expiredFields({ expires_at: expiresAt }: Unchecked, now: Date): readonly FieldError[] {
-  if (typeof expiresAt !== 'string' || new Date(expiresAt) > now) return NO_FIELDS;
+  const end = typeof expiresAt === 'string' ? findMoment(expiresAt) : null;
+  if (end === null || end > now) return NO_FIELDS;
   return [{ pointer: '/expires_at', code: 'not_in_future', detail: 'Must be in the future.' }];
 }
