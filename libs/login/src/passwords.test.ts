@@ -1,3 +1,4 @@
+import { hash } from '@node-rs/argon2';
 import { beforeAll, expect, test } from 'vitest';
 import { createPasswords, type Passwords } from './passwords.ts';
 
@@ -14,6 +15,20 @@ test('a hash is argon2id and opens for its password alone', async () => {
   expect(await passwords.verify('correct horse battery', stored)).toBe(true);
   expect(await passwords.verify('Correct horse battery', stored)).toBe(false);
   expect(await passwords.verify('a password that nobody has', undefined)).toBe(false);
+});
+
+test('a password is the same however a keyboard composes its letters', async () => {
+  const [composed, apart] = ['crème brûlée'.normalize('NFC'), 'crème brûlée'.normalize('NFD')];
+  for (const typed of [composed, apart]) {
+    const kept = await passwords.hash(typed);
+    expect([await passwords.verify(composed, kept), await passwords.verify(apart, kept)]).toEqual([
+      true,
+      true,
+    ]);
+  }
+  // As an earlier version kept it.
+  expect(await passwords.verify(apart, await hash(apart))).toBe(true);
+  expect(await passwords.verify('creme brulee', await hash(apart))).toBe(false);
 });
 
 test('an account that does not exist costs the same work', async () => {

@@ -33,11 +33,23 @@ export async function createPasswords(): Promise<Passwords> {
     }
   }
 
+  async function matches(password: string, stored: string): Promise<boolean> {
+    const text = asOneText(password);
+    if (await inTurn(() => verify(stored, text))) return true;
+    // As it came: hashes of earlier versions are of that.
+    return text !== password && (await inTurn(() => verify(stored, password)));
+  }
+
   return {
-    hash: (password) => inTurn(() => hash(password, PARAMETERS)),
+    hash: (password) => inTurn(() => hash(asOneText(password), PARAMETERS)),
     async verify(password, stored) {
-      const matches = await inTurn(() => verify(stored ?? dummy, password));
-      return matches && stored !== undefined;
+      const isRight = await matches(password, stored ?? dummy);
+      return isRight && stored !== undefined;
     },
   };
+}
+
+/** What looks the same is the same password: one keyboard sends an accent with its letter, another beside it (RFC 8265). */
+function asOneText(password: string): string {
+  return password.normalize('NFC');
 }
