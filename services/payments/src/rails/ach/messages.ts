@@ -16,8 +16,8 @@ export async function achMessagesOf(
   sealer: Pick<Sealer, 'openText'>,
   key: { tenantId: string; id: string },
 ): Promise<RailMessage[]> {
-  const excerpt = (sealed: Buffer, id: string, trace: string): string =>
-    excerptOf(sealer.openText(sealed, fileSealContext(id)), trace);
+  const excerpt = (sealed: Buffer, id: string, trace: string, kind?: 'return' | 'noc'): string =>
+    excerptOf(sealer.openText(sealed, fileSealContext(id)), trace, kind);
   const last = (await findEntriesOf(db, [key])).flatMap((entry) => entry.sentAs ?? []);
   const sent = [...(await findEarlierSendings(db, key)), ...last];
   const files = await findFiles(db, [...new Set(sent.map(({ fileId }) => fileId))]);
@@ -30,18 +30,18 @@ export async function achMessagesOf(
   });
   const replies = await findReplies(db, key);
   const incoming = replies.map(({ id, kind, trace, createdAt, answerId, contentSealed }): RailMessage => {
-    const content = excerpt(contentSealed, answerId, trace);
+    const content = excerpt(contentSealed, answerId, trace, kind);
     return { id, rail: 'ach', direction: 'in', kind, content, createdAt };
   });
   return [...outgoing, ...incoming];
 }
 
 /** By the rules where the lines keep them; else as the bank wrote them. */
-function excerptOf(text: string, trace: string): string {
+function excerptOf(text: string, trace: string, kind?: 'return' | 'noc'): string {
   try {
-    return excerptText(text, new Set([trace])) ?? looseExcerpt(text, trace);
+    return excerptText(text, new Set([trace])) ?? looseExcerpt(text, trace, kind);
   } catch (error) {
     if (!(error instanceof NachaFileRefused)) throw error;
-    return looseExcerpt(text, trace);
+    return looseExcerpt(text, trace, kind);
   }
 }

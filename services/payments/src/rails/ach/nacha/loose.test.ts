@@ -198,6 +198,48 @@ describe('readLoosely', () => {
     });
   });
 
+  describe('[P-5.14] an answer whose entry cannot be read', () => {
+    const [header = '', batchHeader = '', entry = '', returned = ''] = replyLines;
+    const ours = '121042880000001';
+    const others = '121042880000002';
+    const another = returned.replace(ours, others);
+    const change = replyLines.find((line) => line.startsWith('798')) as string;
+    const said = (...lines: string[]) => read(text([header, batchHeader, ...lines]));
+
+    it.each<[string, string[]]>([
+      ['is lost', []],
+      ['begins with a blank', [` ${entry.slice(1)}`]],
+      ['begins with another sign', [`*${entry.slice(1)}`]],
+    ])('because its line %s is put aside with all that is left', (_what, spoiled) => {
+      const aside = { text: [batchHeader, ...spoiled, another].join('\n'), answer: null };
+      expect(said(...spoiled, another)).toMatchObject([aside]);
+      expect(said(entry, returned, ...spoiled, another)).toMatchObject([
+        { answer: { originalTrace: ours } },
+        { ...aside, fault: expect.stringContaining('missing or spoiled') },
+      ]);
+      expect(read(aside.text)).toMatchObject([aside]);
+      expect(looseExcerpt(text([header, batchHeader, entry, returned, another]), ours)).not.toContain(others);
+    });
+
+    it('is read nevertheless where it needs none', () => {
+      expect(said(` ${entry.slice(1)}`, change)).toMatchObject([
+        { answer: { kind: 'noc', direction: null } },
+      ]);
+    });
+
+    it.each([
+      [change, returned],
+      [returned, change],
+    ])('is that of the answer before where both are to one entry', (first, second) => {
+      const kinds = (lines: string[]) => lines.map((line) => (line === change ? 'noc' : 'return'));
+      expect(said(entry, first, second).map(({ answer }) => answer?.kind)).toEqual(kinds([first, second]));
+      expect(said(entry, first, second).at(-1)?.text).toBe([batchHeader, entry, second].join('\n'));
+      const content = text([header, batchHeader, entry, first, second]);
+      for (const [kind, line] of [['noc', change] as const, ['return', returned] as const])
+        expect(looseExcerpt(content, ours, kind).split('\n')[3]).toBe(line);
+    });
+  });
+
   it('a file of more lines than a bank sends is not read', () => {
     const content = answers(1);
     const linesMax = content.trimEnd().split('\n').length;

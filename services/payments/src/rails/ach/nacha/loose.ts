@@ -61,6 +61,17 @@ const CONTROL_END = FILE_CONTROL.reserved.at;
 const RECORD = /^[156789]/;
 const PADDING = /^9+\s*$/;
 
+function isReply(line: string): boolean {
+  return line[0] === '7' && ['98', '99'].includes(textOf(line, ADDENDA_99.type));
+}
+
+/** Whether a further answer is to the same entry: else the line of its own is missing between the two. */
+function answersTheSame(before: readonly string[], line: string): boolean {
+  const [first] = before.filter(isReply);
+  const { originalTrace } = ADDENDA_99;
+  return first !== undefined && textOf(first, originalTrace) === textOf(line, originalTrace);
+}
+
 function textOf(line: string, { at, width }: Field): string {
   return line.slice(at, at + width).trim();
 }
@@ -72,6 +83,7 @@ export function readLoosely(
   const entries: LooseEntry[] = [];
   let batchHeader = '';
   let open: string[] | undefined;
+  let spoiled: string[] = [];
   let lines = 0;
   let last = '';
   const close = (): void => {
@@ -79,12 +91,21 @@ export function readLoosely(
     open = undefined;
   };
   const take = (line: string): void => {
-    if (line[0] === '7') open?.push(line);
-    else {
+    if (line[0] === '7') {
+      const before = open;
+      // The line of its entry was lost or is spoiled; what it says must not be lost, too.
+      if (before === undefined) open = [...spoiled];
+      else if (isReply(line) && before.some(isReply)) {
+        close();
+        open = before.filter((other) => other[0] === '6' && answersTheSame(before, line));
+      }
+      open?.push(line);
+    } else {
       close();
       if (line[0] === '6') open = [line];
       if (line[0] === '5') batchHeader = line;
     }
+    spoiled = RECORD.test(line) ? [] : [line];
   };
   const isWhole = forEachLine(content, (raw) => {
     lines += 1;
@@ -122,8 +143,9 @@ function entryOf(lines: readonly string[], batchHeader: string): LooseEntry {
 }
 
 /** What the entry says, or in words why nobody can tell. */
-function answerOf([entry = '', ...addenda]: readonly string[]): BankAnswer | string {
-  const reply = addenda.find((line) => ['98', '99'].includes(textOf(line, ADDENDA_99.type)));
+function answerOf(lines: readonly string[]): BankAnswer | string {
+  const entry = lines.find((line) => line[0] === '6') ?? '';
+  const reply = lines.find(isReply);
   if (reply === undefined) return 'It is neither a return nor a notification of change.';
   const originalTrace = textOf(reply, ADDENDA_99.originalTrace);
   if (!DIGITS.test(originalTrace)) return 'It does not say which trace it answers.';
@@ -136,6 +158,7 @@ function answerOf([entry = '', ...addenda]: readonly string[]): BankAnswer | str
     direction: findTransactionCode(textOf(entry, ENTRY.transactionCode))?.direction ?? null,
   };
   if (textOf(reply, ADDENDA_99.type) === '98') return changeOf(base, code, reply);
+  if (entry === '') return 'The line of its entry is missing or spoiled.';
   const amount = textOf(entry, ENTRY.amount);
   if (!DIGITS.test(amount)) return 'It has no amount.';
   return { ...base, kind: 'return', code, amountCents: Number(amount) };
@@ -151,15 +174,17 @@ function changeOf(base: AnswerBase, code: string, line: string): BankAnswer | st
 const HASH_MODULUS = 10_000_000_000;
 
 /** A small file of one entry that could not be written by the rules: its lines as they came, with controls for them. */
-export function looseExcerpt(content: string, originalTrace: string): string {
+export function looseExcerpt(content: string, originalTrace: string, kind?: BankAnswer['kind']): string {
   let fileHeader = '';
   forEachLine(content, (line) => {
     if (line[0] === '1') fileHeader = line.trimEnd();
     return fileHeader === '' && line[0] !== '6';
   });
   const read = readLoosely(content);
-  const entries = read.ok ? read.entries : [];
-  const found = entries.find(({ answer }) => answer?.originalTrace === originalTrace);
+  const answers = (read.ok ? read.entries : []).filter(
+    ({ answer }) => answer?.originalTrace === originalTrace,
+  );
+  const found = answers.find(({ answer }) => answer?.kind === kind) ?? answers[0];
   if (!found) return '';
   const lines = found.text.split('\n').map((line) => line.padEnd(LINE_WIDTH));
   const totals = totalsOf(lines);
