@@ -6,7 +6,7 @@ const DURATION_LENGTH_MAX = 40;
 const DURATION =
   /^P(?=\d|T\d)(?:(\d+)Y)?(?:(\d+)M)?(?:([\d.]+)W)?(?:([\d.]+)D)?(?:T(?=\d)(?:([\d.]+)H)?(?:([\d.]+)M)?(?:([\d.]+)S)?)?$/;
 /** Only the smallest part may have a fraction. */
-const FRACTION_LAST = /^[^.]*(?:\d\.\d{1,3}[WDHMS])?$/;
+const FRACTION_LAST = /^[^.]*(?:\d\.\d+[WDHMS])?$/;
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
