@@ -146,6 +146,12 @@ test('[P-5.2] without its token, or with what is no message of the network, noth
     const answer = await deliver(raw);
     expect([answer.status, answer.body.code]).toEqual([400, 'network_message_unknown']);
   }
+  const why = async (raw: string) => (await deliver(raw)).body.detail;
+  expect(await why(doctype)).toContain('forbidden_markup: DOCTYPE');
+  expect(await why(message.replace('>ACTC<', '>OK<'))).toContain('TxInfAndSts/TxSts');
+  expect(await why(`<${'x'.repeat(60_000)}/>`)).toContain('wrong_message');
+  const long = 'x'.repeat(50_000);
+  expect((await why(message.replaceAll('ps:TxSts', `ps:${long}`))).length).toBeLessThan(400);
   expect((await deliver(`<a>${'x'.repeat(10_000_000)}</a>`)).status).toBe(413);
   expect(await statusOf(id)).toBe('processing');
 });

@@ -10,6 +10,8 @@ import type { Rail, RailInbound } from './rail.ts';
 
 /** A status report has a few kilobytes; what is much larger is none. */
 const MESSAGE_BYTES_MAX = 256 * 1024;
+/** The names of elements may be as long as the message. */
+const REASON_LENGTH_MAX = 300;
 
 export interface RailInboundRouteDependencies {
   database: Pick<Database, 'transaction' | 'schema'>;
@@ -62,9 +64,12 @@ function registerInbound(
     },
     async (request, reply) => {
       const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
-      const jobs = inbound.jobsFor(body);
-      if (jobs === null) throw errors.network_message_unknown();
-      await database.transaction((tx) => enqueueJobs(tx, database.schema, jobs));
+      const found = inbound.jobsFor(body);
+      if (!found.ok)
+        throw errors.network_message_unknown({
+          detail: `This is no message that the network sends (${found.reason.slice(0, REASON_LENGTH_MAX)}).`,
+        });
+      await database.transaction((tx) => enqueueJobs(tx, database.schema, found.jobs));
       return reply.code(202).send({ object: 'network_message' });
     },
   );

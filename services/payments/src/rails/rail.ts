@@ -147,8 +147,8 @@ export interface RailWork {
 export interface RailInbound {
   /** Bearer token of the network's gateway. */
   readonly token: string;
-  /** The jobs that read a message; null for what is no message that this network sends. */
-  jobsFor(message: Buffer): readonly NewJob[] | null;
+  /** The jobs that read a message, or why it is none that this network sends: places in it, and no values. */
+  jobsFor(message: Buffer): { ok: true; jobs: readonly NewJob[] } | { ok: false; reason: string };
 }
 
 /**

@@ -121,7 +121,10 @@ function inboundOf(token: string | undefined): RailInbound | null {
     token,
     jobsFor(message) {
       const xml = receivedText(message);
-      return readStatusReport(xml).ok ? readJobs('live', [xml]) : null;
+      const reading = readStatusReport(xml);
+      if (reading.ok) return { ok: true, jobs: readJobs('live', [xml]) };
+      const { reason, detail } = reading.refusal;
+      return { ok: false, reason: `${reason}: ${detail}` };
     },
   };
 }
