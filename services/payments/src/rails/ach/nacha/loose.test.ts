@@ -301,6 +301,35 @@ describe('readLoosely', () => {
     );
   });
 
+  describe('[P-5.14] a file that says itself that nothing came back', () => {
+    const [header = ''] = answers(1).split('\n');
+    const control = (counts: string) => `9${counts}${'0'.repeat(34)}`.padEnd(94);
+    const nines = Array(8).fill('9'.repeat(94));
+    const empty = [header, control('00000000000100000000'), ...nines];
+
+    it.each([
+      ['as it is written', text(empty)],
+      ['without padding', text(empty.slice(0, 2))],
+      ['without line breaks', empty.join('')],
+      ['with other line ends', empty.join('\r\n')],
+      ['with blank lines', empty.join('\n\n')],
+    ])('holds nothing, %s', (_form, content) => {
+      expect(readLoosely(content)).toEqual({ ok: true, entries: [] });
+    });
+
+    it.each([
+      ['without its control', [header]],
+      ['that breaks off', [header, control('0').slice(0, 12)]],
+      ['that counts an entry', [header, control('00000000000100000001')]],
+      ['that counts a batch', [header, control('00000100000100000000')]],
+      ['without its header', empty.slice(1)],
+      ['with something between', [header, 'REJECTED', ...empty.slice(1)]],
+      ['with something behind', [...empty, 'REJECTED']],
+    ])('is put aside whole %s', (_form, lines) => {
+      expect(readLoosely(text(lines))).toEqual({ ok: false, reason: 'The file holds no entries.' });
+    });
+  });
+
   it('a file without a single entry is said to be one', () => {
     for (const text of ['', '<html>', '101 061000146'])
       expect(readLoosely(text)).toEqual({ ok: false, reason: 'The file holds no entries.' });

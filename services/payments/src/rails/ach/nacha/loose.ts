@@ -60,6 +60,7 @@ const CORRECTED_DATA_END = ADDENDA_98.correctedData.at + ADDENDA_98.correctedDat
 const CONTROL_END = FILE_CONTROL.reserved.at;
 const RECORD = /^[156789]/;
 const PADDING = /^9+\s*$/;
+const RECORDS_OF_EMPTY_FILE = 2;
 
 function isReply(line: string): boolean {
   return line[0] === '7' && ['98', '99'].includes(textOf(line, ADDENDA_99.type));
@@ -120,7 +121,25 @@ export function readLoosely(
   if (!isWhole && last.length < CORRECTED_DATA_END) open?.splice(-1, 1, last);
   close();
   if (lines > linesMax) return { ok: false, reason: `It has more than ${linesMax} lines.` };
-  return entries.length > 0 ? { ok: true, entries } : { ok: false, reason: 'The file holds no entries.' };
+  const isGood = entries.length > 0 || saysItIsEmpty(content);
+  return isGood ? { ok: true, entries } : { ok: false, reason: 'The file holds no entries.' };
+}
+
+/** Some banks send a file on every day, also where nothing came back: a header, and a control that counts nothing. */
+function saysItIsEmpty(content: string): boolean {
+  const records: string[] = [];
+  forEachLine(content, (line) => {
+    if (!isBlank(line) && !PADDING.test(line)) records.push(line);
+    return records.length <= RECORDS_OF_EMPTY_FILE;
+  });
+  const [header = '', control = '', ...others] = records;
+  const { batchCount, entryCount } = FILE_CONTROL;
+  const counts = [batchCount, entryCount].map((field) => textOf(control, field));
+  return header[0] === '1' && control[0] === '9' && counts.every(isZero) && others.length === 0;
+}
+
+function isZero(digits: string): boolean {
+  return DIGITS.test(digits) && Number(digits) === 0;
 }
 
 /** Whether the last record is the whole control of a file: what follows may be padding, or no record at all. */

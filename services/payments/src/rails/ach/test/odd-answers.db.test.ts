@@ -101,6 +101,18 @@ describe('answers that cannot be believed', () => {
     expect(historyOf(await house.get(tenant, id))).toBe('pending > processing > failed');
   });
 
+  test('a file in which the bank says that nothing came back is read, and is no alert', async () => {
+    const { file } = await rig.takeReturn();
+    const [header = ''] = file.content.split('\n');
+    const control = `9${'000000'}${'000001'}${'0'.repeat(42)}`;
+    rig.deliver({ name: 'nothing.ach', content: `${header}\n${control.padEnd(94)}\n` });
+    await rig.setClock('2083-03-02', '08:29');
+    await tick(house.context, tenant.id);
+    expect(await rig.quarantined()).toEqual([]);
+    const { rows } = await house.database.query('select name from ach_answers where scope = $1', [tenant.id]);
+    expect(rows).toEqual([{ name: 'nothing.ach' }]);
+  });
+
   test('replayed, under its own name and another: quarantined each time, applied once', async () => {
     const { id, file } = await rig.takeReturn();
     rig.deliver(file);
