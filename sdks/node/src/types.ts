@@ -288,6 +288,7 @@ export interface LedgerEntry {
   account_id: string;
   direction: 'debit' | 'credit';
   amount: number;
+  /** Entries never change. `pending` promises an amount; a later entry of the payment, in the same direction, makes it so (`posted`) or takes the promise back (`released`). What is pending of an account are the promises that neither followed. */
   state: 'pending' | 'posted' | 'released';
   /** UTC, with milliseconds. */
   created_at: string;

@@ -89,6 +89,42 @@ test('[P-7.3] [P-6.2] a funded balance pays, and its account shows pending and p
   expect([tooMuch.status, tooMuch.body.code]).toEqual([422, 'insufficient_funds']);
 });
 
+test('[P-6.2] what is pending of an account, and what is posted, follows from its entries as they are described', async () => {
+  const { call, pay, balance } = await newOrganisation();
+  const { id } = await balance(10_000);
+  await call('POST', '/v1/sandbox/clock', { advance: 'PT0S' });
+  const source = { payment_method_id: id };
+  const force = async (outcome: string, payment: Answer, code?: string) =>
+    expect((await call('POST', `/v1/sandbox/payments/${payment.body.id}/${outcome}`, { code })).status).toBe(
+      200,
+    );
+  const [settled, returned, rejected] = [
+    await pay({ source, rail: 'ach', amount: 1_000 }),
+    await pay({ rail: 'ach', amount: 300 }),
+    await pay({ destination: source, rail: 'ach', amount: 40 }),
+  ];
+  await pay({ source, rail: 'ach', amount: 5 });
+  await force('settle', settled);
+  await force('settle', returned);
+  await force('return', returned, 'R10');
+  await force('reject', rejected);
+  const list = async (what: string) =>
+    (await call('GET', `/v1/ledger/${what}?limit=100`)).body.data as Answer['body'][];
+  const entries = await list('entries');
+  const ended = new Set(entries.flatMap((one) => (one.state === 'pending' ? [] : one.payment_id)));
+  const sum = (account: string, state: string, isMeant: (paymentId: string) => boolean) =>
+    entries
+      .filter((one) => one.account_id === account && one.state === state && isMeant(one.payment_id))
+      .reduce((total, { direction, amount }) => total + (direction === 'credit' ? amount : -amount), 0);
+  const accounts = await list('accounts');
+  expect(accounts.length).toBeGreaterThan(4);
+  for (const account of accounts)
+    expect([account.id, account.posted, account.pending]).toEqual([
+      ...[account.id, sum(account.id, 'posted', () => true)],
+      sum(account.id, 'pending', (paymentId) => !ended.has(paymentId)),
+    ]);
+});
+
 test('[P-7.3] [P-10.15] test money comes at the time of the clock, and not more at once than a payment moves', async () => {
   const { call, balance } = await newOrganisation();
   const now = `${NEXT_YEAR}-03-01T15:00:00.000Z`;

@@ -499,6 +499,9 @@ class LedgerEntry(ApiObject):
     account_id: str
     direction: Literal["debit", "credit"]
     amount: int
+    #: Entries never change. `pending` promises an amount; a later entry of the payment, in the same
+    #: direction, makes it so (`posted`) or takes the promise back (`released`). What is pending of an account
+    #: are the promises that neither followed.
     state: Literal["pending", "posted", "released"]
     #: UTC, with milliseconds.
     created_at: str

@@ -62,7 +62,10 @@ const Entry = Type.Object(
     account_id: Type.String(),
     direction: Type.Union([text('debit'), text('credit')]),
     amount: Type.Integer(),
-    state: Type.Union([text('pending'), text('posted'), text('released')]),
+    state: Type.Union([text('pending'), text('posted'), text('released')], {
+      description:
+        'Entries never change. `pending` promises an amount; a later entry of the payment, in the same direction, makes it so (`posted`) or takes the promise back (`released`). What is pending of an account are the promises that neither followed.',
+    }),
     created_at: Timestamp,
   },
   {
