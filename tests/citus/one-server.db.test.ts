@@ -1,10 +1,12 @@
 // While the server of some customers is away those of the others can call: no statement of a call asks more than one server.
+
 import { randomBytes } from 'node:crypto';
 import type { Database, Queryable } from '@libs/db';
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
-import { createIdFactory } from '@libs/seal';
+import { createIdFactory, createSealer } from '@libs/seal';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createBillingService } from '../../services/toolhub/src/billing/service.ts';
+import { createArgumentsMarks } from '../../services/toolhub/src/calls/arguments-mark.ts';
 import { createIdempotency } from '../../services/toolhub/src/calls/idempotency.ts';
 import { createEmitEvent } from '../../services/toolhub/src/events/service.ts';
 import { reckonMonth } from '../../services/toolhub/src/invoices/reckoning.ts';
@@ -13,6 +15,7 @@ import { TOOLHUB_TABLES } from '../../services/toolhub/src/spreading/tables.ts';
 
 const now = () => new Date();
 const newId = createIdFactory({ now, randomBytes });
+const marks = createArgumentsMarks(createSealer({ keys: [Buffer.alloc(32, 7)] }));
 
 let made: TestDatabase;
 beforeAll(async () => {
@@ -44,7 +47,7 @@ test('a call with a key, from the gate to its result, asks the server of its cus
   const onError = (error: unknown) => void failures.push(error);
   const emitEvent = createEmitEvent({ newId, now });
   const billing = createBillingService({ database, newId, now, reckonMonth, emitEvent, onError });
-  const keys = createIdempotency({ database, holder: billing.meter.holder, newId, onError });
+  const keys = createIdempotency({ database, holder: billing.meter.holder, marks, newId, onError });
   const signal = new AbortController().signal;
 
   async function callOnce(customerId: string, resultJson: string | null): Promise<void> {

@@ -1,15 +1,18 @@
 // The connection breaks while a call claims its idempotency_key, or frees it: the key is nobody's, and the next call runs.
+
 import { randomBytes } from 'node:crypto';
 import { type Database, openDatabase } from '@libs/db';
 import { connectionTo, createTestDatabase, type TestDatabase } from '@libs/db/testing';
-import { createIdFactory } from '@libs/seal';
+import { createIdFactory, createSealer } from '@libs/seal';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createHolder, type Holder } from '../../services/toolhub/src/billing/meter/holder.ts';
+import { createArgumentsMarks } from '../../services/toolhub/src/calls/arguments-mark.ts';
 import { createIdempotency, type Idempotency } from '../../services/toolhub/src/calls/idempotency.ts';
 import { migrationSource, SCHEMA } from '../../services/toolhub/src/schema.ts';
 import { type DatabaseWire, startDatabaseWire, type WireStep } from './database-wire.ts';
 
 const newId = createIdFactory({ now: () => new Date(), randomBytes });
+const marks = createArgumentsMarks(createSealer({ keys: [Buffer.alloc(32, 7)] }));
 const failures: unknown[] = [];
 let db: TestDatabase;
 let wire: DatabaseWire;
@@ -58,7 +61,7 @@ const spread = (database: Database): Database => ({
 
 function newIdempotency(database: Database): Idempotency {
   const idempotency = createIdempotency({
-    ...{ database, holder, newId, waitMs: 0 },
+    ...{ database, holder, marks, newId, waitMs: 0 },
     onError: (error) => void failures.push(error),
   });
   opened.push(idempotency);

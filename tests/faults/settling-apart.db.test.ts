@@ -7,6 +7,7 @@ import { createIdempotency } from '../../services/toolhub/src/calls/idempotency.
 import {
   createSettlingRig,
   keptCallOf,
+  marks,
   newId,
   ONCE,
   RESERVED,
@@ -124,7 +125,7 @@ test('[TH-5.9] what becomes of the keys of others is stored meanwhile', async ()
   const meter = newPartlyMeter(customerId);
   const claim = (key: string) =>
     createIdempotency({
-      ...{ database: spread(rig.db.database), holder: meter.holder, newId, waitMs: 0 },
+      ...{ database: spread(rig.db.database), holder: meter.holder, marks, newId, waitMs: 0 },
       onError: (error) => void rig.failures.push(error),
     }).claim({
       ...{ customerId: 'internal', tool: 'zeta_send_note', key, args: {} },

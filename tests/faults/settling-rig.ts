@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Database } from '@libs/db';
 import { createTestDatabase } from '@libs/db/testing';
-import { createIdFactory } from '@libs/seal';
+import { createIdFactory, createSealer } from '@libs/seal';
 import {
   createMeter,
   type Meter,
@@ -9,11 +9,13 @@ import {
 } from '../../services/toolhub/src/billing/meter/meter.ts';
 import type { Reservation } from '../../services/toolhub/src/billing/meter/settlement.ts';
 import { createReckoner } from '../../services/toolhub/src/billing/reckoner.ts';
+import { createArgumentsMarks } from '../../services/toolhub/src/calls/arguments-mark.ts';
 import { reckonMonth } from '../../services/toolhub/src/invoices/reckoning.ts';
 import { migrationSource } from '../../services/toolhub/src/schema.ts';
 
 const now = () => new Date();
 export const newId = createIdFactory({ now, randomBytes });
+export const marks = createArgumentsMarks(createSealer({ keys: [Buffer.alloc(32, 7)] }));
 
 /** The statements for tables that are spread over servers; one server takes them, too. */
 export const spread = (database: Database): Database => ({

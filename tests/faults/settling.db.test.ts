@@ -13,6 +13,7 @@ import {
   callOf,
   createSettlingRig,
   keptCallOf,
+  marks,
   newId,
   ONCE,
   RESERVED,
@@ -113,7 +114,12 @@ describe.each([
     const meter = newMeter(database);
     const claim = (by: Database): Promise<KeyClaim> =>
       createIdempotency({
-        ...{ database: by, holder: { ...meter.holder, current: async () => reservation.holder }, newId },
+        ...{
+          database: by,
+          holder: { ...meter.holder, current: async () => reservation.holder },
+          marks,
+          newId,
+        },
         onError: (error) => void failures.push(error),
       }).claim({
         ...{ customerId, tool: 'alpha_send_note', key: 'key', args: {} },
@@ -206,7 +212,7 @@ describe.each([
       const key = newId('key');
       const claim = () =>
         createIdempotency({
-          ...{ database: db.database, holder: meter.holder, newId, waitMs: 0 },
+          ...{ database: db.database, holder: meter.holder, marks, newId, waitMs: 0 },
           onError: (error) => void failures.push(error),
         }).claim({
           ...{ customerId: 'internal', tool: 'alpha_send_note', key, args: {} },

@@ -1,13 +1,17 @@
 // A call that waits already is made again and again by clients that wait for it: that must cost little.
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
+import { createSealer } from '@libs/seal';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { hashArguments } from '../calls/arguments-hash.ts';
+import { createArgumentsMarks } from '../calls/arguments-mark.ts';
 import { addCustomer } from '../invoices/test/rig.ts';
 import { migrationSource } from '../schema.ts';
 import { NO_RULES } from './approval.ts';
-import { type ApprovalsDependencies, createApprovals } from './service.ts';
+import { type ApprovalsDependencies, type AskingCall, createApprovals } from './service.ts';
 
 const now = () => new Date('2026-11-18T10:00:00Z');
+const marksUnder = (keys: number[]) =>
+  createArgumentsMarks(createSealer({ keys: keys.map((byte) => Buffer.alloc(32, byte)) }));
 let db: TestDatabase;
 
 beforeAll(async () => {
@@ -16,30 +20,42 @@ beforeAll(async () => {
 afterAll(() => db?.drop());
 
 /** Of a new customer, and how often what would be sent was sealed. */
-async function startAsking(): Promise<{ ask(text: string): Promise<unknown>; sealed(): number }> {
+async function startAsking(): Promise<{
+  ask(text: string, asked?: { keys?: number[]; approvalId?: string | null }): Promise<unknown>;
+  sealed(): number;
+  customerId: string;
+}> {
   const customerId = await addCustomer(db.database);
   let sealed = 0;
-  const { pass } = createApprovals({
-    ...{ database: db.database, now, hashArguments, newId: (prefix: string) => `${prefix}_${sealed}` },
-    vault: {
-      async seal() {
-        sealed += 1;
-        return Buffer.from('sealed');
+  const passUnder = (keys: number[]) =>
+    createApprovals({
+      ...{
+        database: db.database,
+        now,
+        marks: marksUnder(keys),
+        newId: (prefix: string) => `${prefix}_${sealed}`,
       },
-    },
-    mails: { plan: async () => {} },
-    rulesOf: () => ({ ...NO_RULES, send: true }),
-    clientOf: async () => ({ id: 'tok_1', name: 'test' }),
-    hasBegun: async () => false,
-  } as unknown as ApprovalsDependencies);
+      vault: {
+        async seal() {
+          sealed += 1;
+          return Buffer.from('sealed');
+        },
+      },
+      mails: { plan: async () => {} },
+      rulesOf: () => ({ ...NO_RULES, send: true }),
+      clientOf: async () => ({ id: 'tok_1', name: 'test' }),
+      hasBegun: async () => false,
+    } as unknown as ApprovalsDependencies).pass;
   const call = {
     session: { kind: 'customer', via: 'token', customerId },
     tool: { name: 'alpha_send_note', platform: 'alpha', class: 'W', wire: { inputSchema: {} } },
-    ...{ key: null, approvalId: null },
+    key: null,
   };
   return {
-    ask: async (text) => pass({ ...call, args: { text } } as unknown as Parameters<typeof pass>[0]),
+    ask: async (text, { keys = [1], approvalId = null } = {}) =>
+      passUnder(keys)({ ...call, approvalId, args: { text } } as unknown as AskingCall),
     sealed: () => sealed,
+    customerId,
   };
 }
 
@@ -57,4 +73,35 @@ test('[TH-13.14] of a call beyond the limit nothing is sealed', async () => {
   expect(await ask('one more')).toEqual({ kind: 'too_many_wait' });
   expect(await ask('call 7')).toMatchObject({ kind: 'waits', isNew: false });
   expect(sealed()).toBe(100);
+});
+
+test('what would be sent is not told by its mark to whoever tries all that it may be', async () => {
+  const { ask, customerId } = await startAsking();
+  await ask('1234');
+  const { rows } = await db.database.query<{ arguments_hash: Buffer }>(
+    'select arguments_hash from approvals where customer_id = $1',
+    [customerId],
+  );
+  const guess = await hashArguments({ text: '1234' });
+  expect(rows.map((row) => row.arguments_hash.equals(guess))).toEqual([false]);
+});
+
+test('a call that waits is known again while keys rotate, and when the version before noted it', async () => {
+  const { ask, customerId } = await startAsking();
+  const { approval } = (await ask('1234')) as { approval: { id: string } };
+  const waits = { kind: 'waits', isNew: false, approval: { id: approval.id } };
+  const expectKnown = async () => {
+    for (const approvalId of [null, approval.id]) {
+      expect(await ask('1234', { keys: [2, 1], approvalId })).toMatchObject(waits);
+      expect(await ask('1234', { keys: [1], approvalId })).toMatchObject(waits);
+    }
+    const other = await ask('1235', { keys: [2, 1], approvalId: approval.id });
+    expect(other).toEqual({ kind: 'other_call', pointer: '/approval_id' });
+  };
+  await expectKnown();
+  await db.database.query('update approvals set arguments_hash = $2 where customer_id = $1', [
+    customerId,
+    await hashArguments({ text: '1234' }),
+  ]);
+  await expectKnown();
 });

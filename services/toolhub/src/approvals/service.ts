@@ -3,6 +3,7 @@ import { everyMinutes, type Handler } from '@libs/jobs';
 import { baseErrors } from '@libs/runtime';
 import type { NewId } from '@libs/seal';
 import type { AuditService } from '../audit/service.ts';
+import { type ArgumentsMark, type ArgumentsMarks, isMarkOf } from '../calls/arguments-mark.ts';
 import type { InternalSession, Session } from '../customers/identity.ts';
 import { errors } from '../errors.ts';
 import type { CatalogueTool, PlatformTool } from '../tools/tool.ts';
@@ -45,7 +46,7 @@ export interface ApprovalsDependencies {
   mails: Pick<ApprovalMails, 'plan'>;
   audit: Pick<AuditService, 'recordIn'>;
   /** What tells two calls apart, in whatever order their arguments are named. */
-  hashArguments(args: Record<string, unknown>): Promise<Buffer>;
+  marks: ArgumentsMarks;
   /** Whether a call has begun under the key that stands for it still. */
   hasBegun(call: { customerId: string; tool: string; key: string }): Promise<boolean>;
   newId: NewId;
@@ -121,17 +122,16 @@ export function createApprovals(deps: ApprovalsDependencies): Approvals {
   async function passAsked(rules: ApprovalRules, call: Asking, free: Passage): Promise<Passage> {
     const client = await deps.clientOf(call.session);
     if (rules.remembered.has(rememberedKey(client.id, call.tool.name))) return free;
-    const argumentsHash = await deps.hashArguments(call.args);
-    const asked: Asked = { ...call, customerId: call.session.customerId, client, argumentsHash };
+    const { customerId } = call.session;
+    const mark = await deps.marks.of(call.args, ['approval', customerId, client.id, call.tool.name]);
+    const asked: Asked = { ...call, customerId, client, mark };
     const found = await findAnswered(asked);
     if (found === undefined) {
       if (call.approvalId !== null) return { kind: 'other_call', pointer: '/approval_id' };
       return (await findRepeat(asked, call.key)) ?? ask(asked);
     }
     const isSame =
-      found.tool === call.tool.name &&
-      found.client.id === client.id &&
-      found.argumentsHash.equals(argumentsHash);
+      found.tool === call.tool.name && found.client.id === client.id && isMarkOf(mark, found.argumentsHash);
     if (!isSame) return otherCall(call);
     return follow(found, asked);
   }
@@ -180,11 +180,18 @@ export function createApprovals(deps: ApprovalsDependencies): Approvals {
 
   /** Notes the call, so that a person can look at it; the same one that waits already is not noted again. */
   async function ask(asked: Asked): Promise<Passage> {
-    const { customerId, client, tool, argumentsHash, key } = asked;
+    const { customerId, client, tool, mark, key } = asked;
     const at = now();
-    const call = { customerId, tool: tool.name, client: client.id, argumentsHash, key, now: at };
+    const same = {
+      customerId,
+      tool: tool.name,
+      client: client.id,
+      argumentsHashes: mark.known,
+      key,
+      now: at,
+    };
     // Nothing is sealed for one that comes again and again while it waits.
-    const known = await findSamePending(database, call);
+    const known = await findSamePending(database, same);
     if (known !== undefined) return { kind: 'waits', approval: known, isNew: false };
     // Nor for one that nobody is going to be asked about.
     if (isFull(await countPending(database, { customerId, now: at }))) return { kind: 'too_many_wait' };
@@ -192,12 +199,12 @@ export function createApprovals(deps: ApprovalsDependencies): Approvals {
     const sealedArguments = await vault.seal({ customerId, id }, asked.args, tool.wire.inputSchema);
     return database.transaction(async (tx): Promise<Passage> => {
       await lockRules(tx, customerId);
-      const same = await findSamePending(tx, call);
-      if (same !== undefined) return { kind: 'waits', approval: same, isNew: false };
+      const noted = await findSamePending(tx, same);
+      if (noted !== undefined) return { kind: 'waits', approval: noted, isNew: false };
       const waiting = await countPending(tx, { customerId, now: at });
       if (isFull(waiting, sealedArguments.length)) return { kind: 'too_many_wait' };
       const approval: Approval = {
-        ...{ customerId, id, client, argumentsHash, key },
+        ...{ customerId, id, client, argumentsHash: mark.kept, key },
         ...{ tool: tool.name, platform: tool.platform, status: 'pending', usedKey: null },
         ...{ createdAt: at, expiresAt: new Date(at.getTime() + WAIT_MS), decidedAt: null },
       };
@@ -274,7 +281,7 @@ export function createApprovals(deps: ApprovalsDependencies): Approvals {
 }
 
 type Asking = AskingCall & { session: Session; tool: PlatformTool };
-type Asked = Asking & { customerId: string; client: CallingClient; argumentsHash: Buffer };
+type Asked = Asking & { customerId: string; client: CallingClient; mark: ArgumentsMark };
 
 function otherCall({ approvalId }: Asking): Passage {
   return { kind: 'other_call', pointer: approvalId === null ? '/idempotency_key' : '/approval_id' };

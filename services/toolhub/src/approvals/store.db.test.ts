@@ -70,7 +70,7 @@ test('a call that comes again, and a decision, read nothing of what would be sen
     await findApproval(counting, key),
     await lockApproval(counting, key),
     await findByKey(counting, call),
-    await findSamePending(counting, { ...call, client: 'tok_1', argumentsHash, now: at }),
+    await findSamePending(counting, { ...call, client: 'tok_1', argumentsHashes: [argumentsHash], now: at }),
   ];
   expect(found.map((one) => one?.id)).toEqual(Array(4).fill('apr_long'));
   expect(bytesRead).toBe(4 * argumentsHash.length);

@@ -173,16 +173,17 @@ export async function findSamePending(
     customerId: string;
     tool: string;
     client: string;
-    argumentsHash: Buffer;
+    /** Any of these. */
+    argumentsHashes: readonly Buffer[];
     key: string | null;
     now: Date;
   },
 ): Promise<Approval | undefined> {
   const { rows } = await tx.query<Row>(
-    `select ${COLUMNS} from approvals where customer_id = $1 and tool = $2 and client = $3 and arguments_hash = $4
+    `select ${COLUMNS} from approvals where customer_id = $1 and tool = $2 and client = $3 and arguments_hash = any($4::bytea[])
        and key is not distinct from $5 and status = 'pending' and expires_at > $6
      order by id desc limit 1`,
-    [same.customerId, same.tool, same.client, same.argumentsHash, same.key, same.now],
+    [same.customerId, same.tool, same.client, same.argumentsHashes, same.key, same.now],
   );
   return rows[0] && fromRow(rows[0]);
 }

@@ -1,9 +1,9 @@
 // The same key sends nothing twice: one after the other, at once, over two processes, and after a crash.
 import { randomBytes } from 'node:crypto';
 import type { TestDatabase } from '@libs/db/testing';
-import { createIdFactory } from '@libs/seal';
+import { createIdFactory, createSealer } from '@libs/seal';
 import fc from 'fast-check';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { ConnectorError } from '../connectors/connector.ts';
 import type { InternalSession, Session } from '../customers/identity.ts';
 import { platformError, testPlatform } from '../mcp/test/platform.ts';
@@ -16,13 +16,15 @@ import {
   type RpcAnswer,
   startInstance,
 } from '../mcp/test/rig.ts';
-import { canonicalJson } from './arguments-hash.ts';
+import { canonicalJson, hashArguments } from './arguments-hash.ts';
+import { type ArgumentsMarks, createArgumentsMarks } from './arguments-mark.ts';
 import { createIdempotency } from './idempotency.ts';
 
 let db: TestDatabase;
 let hubs: [Instance, Instance, impatient: Instance];
 const IMPATIENT = 2;
 const newId = createIdFactory({ now: () => new Date(), randomBytes });
+const marks = createArgumentsMarks(createSealer({ keys: [Buffer.alloc(32, 7)] }));
 const alpha = testPlatform('alpha');
 const tokens = new Map<string, Session | InternalSession>([
   ['one', customerSession('cus_1')],
@@ -196,6 +198,7 @@ test('a call that still runs after the wait: nothing is sent, and the answer say
   const impatient = createIdempotency({
     database,
     holder: billing.meter.holder,
+    marks,
     newId,
     onError: () => {},
     waitMs: 50,
@@ -232,7 +235,13 @@ test('[TH-5.9] after 24 hours a key is free again for a call with its own result
   await expire();
   await send({ idempotency_key: 'younger' });
   const { database, billing } = hubs[0];
-  const { jobs } = createIdempotency({ database, holder: billing.meter.holder, newId, onError: () => {} });
+  const { jobs } = createIdempotency({
+    database,
+    holder: billing.meter.holder,
+    marks,
+    newId,
+    onError: () => {},
+  });
   await jobs.handlers[0]?.handle();
   const { rows: left } = await db.database.query<{ key: string }>(
     'select key from idempotent_calls where key = any($1)',
@@ -276,4 +285,59 @@ test('the order of members does not matter, their values do', () => {
       expect(JSON.parse(canonicalJson(value))).toEqual(JSON.parse(JSON.stringify(value)));
     }),
   );
+});
+
+describe('what is kept of the arguments', () => {
+  const keys = (newest: number, ...older: number[]) =>
+    createArgumentsMarks(createSealer({ keys: [newest, ...older].map((byte) => Buffer.alloc(32, byte)) }));
+  const under = (known: ArgumentsMarks) => {
+    const { database, billing } = hubs[0];
+    return createIdempotency({
+      database,
+      holder: billing.meter.holder,
+      marks: known,
+      newId,
+      onError: () => {},
+      waitMs: 0,
+    });
+  };
+  const callOf = (key: string, args = { text: '1234' }) => {
+    const { signal } = new AbortController();
+    return { customerId: 'cus_1', tool: 't', key, args, signal };
+  };
+  const keptOf = async (key: string) => {
+    const { rows } = await db.database.query<{ arguments_hash: Buffer }>(
+      'select arguments_hash from idempotent_calls where key = $1',
+      [key],
+    );
+    return rows[0]?.arguments_hash;
+  };
+
+  test('does not tell them to whoever tries them all, nor that two keys stand for the same', async () => {
+    for (const key of ['guess', 'same']) await under(keys(1)).claim(callOf(key));
+    const kept = [await keptOf('guess'), await keptOf('same'), await hashArguments(callOf('').args)];
+    expect(new Set(kept.map((mark) => mark?.toString('hex'))).size).toBe(3);
+  });
+
+  test('is known again while keys rotate, and no call runs where its key is gone', async () => {
+    await under(keys(1)).claim(callOf('rotated'));
+    const again = async (...[newest, ...older]: [number, ...number[]]) =>
+      (await under(keys(newest, ...older)).claim(callOf('rotated'))).kind;
+    expect([await again(1), await again(2, 1), await again(2)]).toEqual([
+      'running',
+      'running',
+      'other_arguments',
+    ]);
+    expect((await under(keys(2, 1)).claim(callOf('rotated', { text: '1235' }))).kind).toBe('other_arguments');
+  });
+
+  test('by a process of the version before is known, too', async () => {
+    await under(keys(1)).claim(callOf('before'));
+    await db.database.query('update idempotent_calls set arguments_hash = $2 where key = $1', [
+      'before',
+      await hashArguments(callOf('').args),
+    ]);
+    expect((await under(keys(1)).claim(callOf('before'))).kind).toBe('running');
+    expect((await under(keys(1)).claim(callOf('before', { text: '1235' }))).kind).toBe('other_arguments');
+  });
 });

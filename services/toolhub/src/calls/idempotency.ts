@@ -4,7 +4,7 @@ import { everyMinutes } from '@libs/jobs';
 import type { NewId } from '@libs/seal';
 import type { Holder } from '../billing/meter/holder.ts';
 import type { Alongside } from '../billing/meter/settlement.ts';
-import { hashArguments } from './arguments-hash.ts';
+import { type ArgumentsMarks, isMarkOf } from './arguments-mark.ts';
 import { KEY_WAIT_MS } from './call-times.ts';
 import {
   type Claim,
@@ -64,6 +64,7 @@ export interface Idempotency {
 export interface IdempotencyDependencies {
   database: Database;
   holder: Holder;
+  marks: ArgumentsMarks;
   newId: NewId;
   onError: (error: unknown) => void;
   waitMs?: number;
@@ -87,21 +88,21 @@ export function hasBegun(database: Database, call: KeyedCall): Promise<boolean> 
  * none of these cases sends anything.
  */
 export function createIdempotency(deps: IdempotencyDependencies): Idempotency {
-  const { database, newId, waitMs = KEY_WAIT_MS } = deps;
+  const { database, marks, newId, waitMs = KEY_WAIT_MS } = deps;
   const unanswered = createUnansweredClaims(deps);
 
   async function claim(call: ClaimingCall): Promise<KeyClaim> {
     const { args, mayRun = true, signal, ...keyed } = call;
-    const argumentsHash = await hashArguments(args);
+    const mark = await marks.of(args, ['call', keyed.customerId, keyed.tool, keyed.key]);
     const deadline = performance.now() + waitMs;
     for (let lookMs = LOOK_MS; ; lookMs = Math.min(lookMs * 2, LOOK_MS_MAX)) {
-      const mine = mayRun ? await take(keyed, argumentsHash) : undefined;
+      const mine = mayRun ? await take(keyed, mark.kept) : undefined;
       if (mine !== undefined) return mine;
       const stored = await findCall(database, keyed);
       // Freed in between, by a first call that did nothing: ours may be the first now.
       if (stored === null && mayRun) continue;
       if (stored === null) return { kind: 'freed' };
-      if (!stored.argumentsHash.equals(argumentsHash)) return { kind: 'other_arguments' };
+      if (!isMarkOf(mark, stored.argumentsHash)) return { kind: 'other_arguments' };
       if (stored.result !== null) return { kind: 'replay', resultJson: stored.result };
       if (!stored.holderAlive) return { kind: 'unknown' };
       if (performance.now() >= deadline) return { kind: 'running' };

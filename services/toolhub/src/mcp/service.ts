@@ -6,6 +6,7 @@ import type { Registry } from 'prom-client';
 import type { Approvals } from '../approvals/service.ts';
 import type { AuditService } from '../audit/service.ts';
 import type { Meter } from '../billing/meter/meter.ts';
+import type { ArgumentsMarks } from '../calls/arguments-mark.ts';
 import type { CallSession } from '../calls/call.ts';
 import { createCallMetrics } from '../calls/call-metrics.ts';
 import { type CallTool, createCallTool } from '../calls/call-tool.ts';
@@ -25,6 +26,7 @@ export interface McpServiceDependencies {
   tools: ToolsService;
   meter: Meter;
   approvals: Pick<Approvals, 'pass'>;
+  marks: ArgumentsMarks;
   /** Calls per customer. */
   callRate: Pick<RateLimit, 'take'>;
   credentials: Pick<CredentialService, 'open' | 'openAfterRefusal' | 'hold'>;
@@ -58,9 +60,9 @@ export interface ViewQuery {
 }
 
 export function createMcpService(deps: McpServiceDependencies): McpService {
-  const { database, tools, meter, newId, onError } = deps;
+  const { database, tools, meter, marks, newId, onError } = deps;
   const { catalogue, lists } = tools;
-  const idempotency = createIdempotency({ database, holder: meter.holder, newId, onError });
+  const idempotency = createIdempotency({ database, holder: meter.holder, marks, newId, onError });
   const cancellations = createCancellations({ database, changes: deps.changes, onError });
   const callTool = createCallTool({
     lists,

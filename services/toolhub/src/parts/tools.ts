@@ -8,7 +8,7 @@ import { createShownArguments } from '../approvals/shown-arguments.ts';
 import { registerBillingRoutes } from '../billing/routes.ts';
 import { type BillingService, createBillingService } from '../billing/service.ts';
 import { addDays } from '../billing/usage/rollup-ranges.ts';
-import { hashArguments } from '../calls/arguments-hash.ts';
+import { createArgumentsMarks } from '../calls/arguments-mark.ts';
 import { hasBegun } from '../calls/idempotency.ts';
 import { registerCallRoutes } from '../calls/routes.ts';
 import type { CredentialService } from '../credentials/service.ts';
@@ -83,12 +83,13 @@ export async function addTools(
     }),
   });
   const vault = createArgumentsVault(sealer);
+  const marks = createArgumentsMarks(sealer);
   const approvalMails = createApprovalMails({
     ...{ schema: database.schema, database, mailer: noticeMailer, publicUrl, now },
     customers: accounts.customers,
   });
   const approvals = createApprovals({
-    ...{ database, ruleBook, vault, audit, hashArguments, newId, now },
+    ...{ database, ruleBook, vault, audit, marks, newId, now },
     mails: approvalMails,
     clientOf: accounts.clientOf,
     hasBegun: (call) => hasBegun(database, call),
@@ -103,6 +104,7 @@ export async function addTools(
     ...{ database, changes, publicUrl, tools, credentials, connectors, audit, emitEvent, newId, onError },
     meter: billing.meter,
     approvals,
+    marks,
     callRate,
     metrics,
     ...(callTimeoutMs === undefined ? {} : { callTimeoutMs }),
