@@ -67,10 +67,8 @@ describe('authorization requests', () => {
 
   test('[TH-4] only codes are given, by query', async () => {
     expect(await errorOf({ response_type: 'token' })).toBe('unsupported_response_type');
-    const post = await account.browser.open(
-      authorizeUrl(url, client, newPkce(), { response_mode: 'form_post' }),
-    );
-    expect(post.text).not.toContain('name="decision"');
+    expect(await errorOf({ response_mode: 'form_post' })).toBe('unsupported_response_mode');
+    expect(await errorOf({ response_mode: 'fragment' })).toBe('invalid_request');
   });
 
   test('[TH-4.4] RFC 8707: another resource is refused, no resource means the MCP endpoint', async () => {

@@ -150,6 +150,12 @@ function createHandOver({ provider, publicUrl, arrivals, now }: OAuthRoutesDepen
  */
 const OF_OPENID = ['acr_values', 'claims', 'claims_locales', 'id_token_hint', 'max_age', 'nonce'] as const;
 
+/**
+ * The library refuses it by a page of that very kind, which sends itself off by a script: the policy of all pages keeps that from
+ * running, and the visitor before a blank page. A mode that it does not know is refused by query.
+ */
+const SELF_SENDING = 'form_post';
+
 /** Consent is always asked for, and a request without scopes of ours gets those of an ordinary client. */
 async function withDefaults(
   url: string,
@@ -165,6 +171,8 @@ async function withDefaults(
   // More than one is an error that the library reports.
   if (wanted.length <= 1) query.set('scope', known.join(' '));
   for (const name of OF_OPENID) query.delete(name);
+  if (query.get('response_mode') === SELF_SENDING)
+    query.set('response_mode', `${SELF_SENDING} (not offered)`);
   // Every spelling of our resource is one resource, from the consent on.
   const resources = query.getAll('resource');
   if (resources.length > 0 && resources.every((resource) => isResource(resource, publicUrl)))
