@@ -137,6 +137,35 @@ describe('after it was allowed', () => {
     await setRules(ada, ALL);
     await waitFor(ada, { text: 'four' });
   });
+
+  test('[TH-11.14] a call that runs since nobody is asked any more is shown as run, and one that was refused stays so', async () => {
+    const ada = await newCareful();
+    const waiting = async (args: Record<string, unknown>) => ({
+      ...args,
+      approval_id: (await waitFor(ada, args)).approval_id,
+    });
+    const [first, second, refused, late] = [
+      await waiting({ text: 'first' }),
+      await waiting({ text: 'second' }),
+      await waiting({ text: 'refused' }),
+      await waiting({ text: 'late' }),
+    ];
+    const keyed = { text: 'keyed', idempotency_key: 'k' };
+    const { approval_id: keyedId } = await waitFor(ada, keyed);
+    await asPerson(ada, 'POST', `/api/approvals/${refused.approval_id}/deny`);
+    await allow(ada, first.approval_id, 'client');
+    for (const args of [first, second, keyed]) expect((await send(ada, args)).error).toBeUndefined();
+    expect((await send(ada, refused)).error?.code).toBe('approval_denied');
+    await setRules(ada, { send: false, delete: false, tools: {} });
+    expect((await send(ada, late)).error).toBeUndefined();
+    expect((await send(ada, refused)).error?.code).toBe('approval_denied');
+    // By its id alone: what is another call runs as it would without one.
+    expect((await send(ada, { ...refused, text: 'another' })).error).toBeUndefined();
+    const statusOf = async (id: string) => (await asPerson(ada, 'GET', `/api/approvals/${id}`)).body.status;
+    const ids = [first.approval_id, second.approval_id, keyedId, late.approval_id, refused.approval_id];
+    expect(await Promise.all(ids.map(statusOf))).toEqual(['used', 'used', 'used', 'used', 'denied']);
+    expect(log.calls).toHaveLength(5);
+  });
 });
 
 describe('a key', () => {

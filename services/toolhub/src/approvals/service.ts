@@ -19,11 +19,11 @@ import {
   statusOf,
 } from './approval.ts';
 import type { ArgumentsVault } from './arguments.ts';
+import { createForgetting } from './forgetting.ts';
 import type { ApprovalMails } from './mails.ts';
 import type { RuleBook } from './rules.ts';
 import {
   countPending,
-  deleteOld,
   findApproval,
   findByKey,
   findSamePending,
@@ -31,7 +31,7 @@ import {
   listApprovals,
   lockApproval,
   lockRules,
-  noteExpired,
+  noteRun,
   takeAllowance,
   writeDecision,
 } from './store.ts';
@@ -97,12 +97,11 @@ const PENDING_BYTES_MAX = 64 * 1024 * 1024;
 /** As long as the result of what ran under an approval is kept, from the decision on. */
 const KEEP_MS = WAIT_MS;
 const FORGET_MINUTES = 10;
-const FORGET_BATCH = 1_000;
-const FORGET_BATCHES_MAX = 100;
 const FORGET_JOB = 'approvals.forget';
 
 export function createApprovals(deps: ApprovalsDependencies): Approvals {
   const { database, vault, now } = deps;
+  const forget = createForgetting({ ...deps, keepMs: KEEP_MS });
 
   function pass(call: AskingCall): Passage | Promise<Passage> {
     const { session, tool, key, approvalId } = call;
@@ -116,24 +115,42 @@ export function createApprovals(deps: ApprovalsDependencies): Approvals {
   }
 
   function passUnder(rules: ApprovalRules, call: Asking, free: Passage): Passage | Promise<Passage> {
-    return isAskedFor(rules, call.tool) ? passAsked(rules, call, free) : free;
+    if (isAskedFor(rules, call.tool)) return passAsked(rules, call, free);
+    return call.approvalId === null ? free : passUnasked(call, free);
   }
 
   async function passAsked(rules: ApprovalRules, call: Asking, free: Passage): Promise<Passage> {
     const client = await deps.clientOf(call.session);
-    if (rules.remembered.has(rememberedKey(client.id, call.tool.name))) return free;
-    const { customerId } = call.session;
-    const mark = await deps.marks.of(call.args, ['approval', customerId, client.id, call.tool.name]);
-    const asked: Asked = { ...call, customerId, client, mark };
+    if (rules.remembered.has(rememberedKey(client.id, call.tool.name))) return passUnasked(call, free);
+    const asked = await markOf(call, client);
     const found = await findAnswered(asked);
     if (found === undefined) {
       if (call.approvalId !== null) return { kind: 'other_call', pointer: '/approval_id' };
       return (await findRepeat(asked, call.key)) ?? ask(asked);
     }
-    const isSame =
-      found.tool === call.tool.name && found.client.id === client.id && isMarkOf(mark, found.argumentsHash);
-    if (!isSame) return otherCall(call);
-    return follow(found, asked);
+    return isSameCall(found, asked) ? follow(found, asked) : otherCall(call);
+  }
+
+  async function markOf(call: Asking, client: CallingClient): Promise<Asked> {
+    const { customerId } = call.session;
+    const mark = await deps.marks.of(call.args, ['approval', customerId, client.id, call.tool.name]);
+    return { ...call, customerId, client, mark };
+  }
+
+  /**
+   * Nobody is asked about it any more. One that waited, or was allowed, is noted as run: otherwise a person would go on reading that
+   * nothing of it was sent. What a person refused stays refused.
+   */
+  async function passUnasked(call: Asking, free: Passage): Promise<Passage> {
+    if (call.approvalId === null && call.key === null) return free;
+    const asked = await markOf(call, await deps.clientOf(call.session));
+    const found = await findAnswered(asked);
+    if (found === undefined || !isSameCall(found, asked)) return free;
+    const key = asked.key ?? keyOfApproval(found.id);
+    const { customerId, id } = found;
+    const isRun = await noteRun(database, { customerId, id, key, now: now() });
+    const status = isRun ? 'used' : (await findApproval(database, { customerId, id }))?.status;
+    return status === 'denied' ? ((await findRepeat(asked, key)) ?? { kind: 'denied' }) : free;
   }
 
   async function findAnswered({ customerId, tool, key, approvalId }: Asked): Promise<Approval | undefined> {
@@ -237,34 +254,6 @@ export function createApprovals(deps: ApprovalsDependencies): Approvals {
     return decided;
   }
 
-  /** The log says what became of a call that nobody decided on; that it does is marked in the same transaction. */
-  function noteSomeLapsed(): Promise<number> {
-    return database.transaction(async (tx) => {
-      const lapsed = await noteExpired(tx, { now: now(), limit: FORGET_BATCH });
-      await deps.audit.recordIn(
-        tx,
-        lapsed.map(({ customerId, id }) => ({
-          ...{ customerId, actor: { type: 'system' as const, id: 'approvals' }, action: 'approval.expired' },
-          ...{ target: id, outcome: 'refused' as const, ip: null, requestId: null },
-        })),
-      );
-      return lapsed.length;
-    });
-  }
-
-  async function noteLapsed(): Promise<void> {
-    for (let batch = 0; batch < FORGET_BATCHES_MAX; batch += 1)
-      if ((await noteSomeLapsed()) < FORGET_BATCH) return;
-  }
-
-  async function forget(): Promise<void> {
-    await noteLapsed();
-    const before = new Date(now().getTime() - KEEP_MS);
-    for (let batch = 0; batch < FORGET_BATCHES_MAX; batch += 1) {
-      if ((await deleteOld(database, { before, limit: FORGET_BATCH })) < FORGET_BATCH) return;
-    }
-  }
-
   return {
     pass,
     list: (page) => listApprovals(database, { ...page, now: now() }),
@@ -282,6 +271,10 @@ export function createApprovals(deps: ApprovalsDependencies): Approvals {
 
 type Asking = AskingCall & { session: Session; tool: PlatformTool };
 type Asked = Asking & { customerId: string; client: CallingClient; mark: ArgumentsMark };
+
+function isSameCall({ tool, client, argumentsHash }: Approval, asked: Asked): boolean {
+  return tool === asked.tool.name && client.id === asked.client.id && isMarkOf(asked.mark, argumentsHash);
+}
 
 function otherCall({ approvalId }: Asking): Passage {
   return { kind: 'other_call', pointer: approvalId === null ? '/idempotency_key' : '/approval_id' };

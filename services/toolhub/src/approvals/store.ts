@@ -201,6 +201,19 @@ export async function takeAllowance(
   return rowCount === 1;
 }
 
+/** Notes that it ran though nobody was asked any more; false where it has run, was refused or has expired. */
+export async function noteRun(
+  db: Queryable,
+  run: { customerId: string; id: string; key: string; now: Date },
+): Promise<boolean> {
+  const { rowCount } = await db.query(
+    `update approvals set status = 'used', used_key = $3
+     where customer_id = $1 and id = $2 and status in ('pending', 'allowed') and expires_at > $4`,
+    [run.customerId, run.id, run.key, run.now],
+  );
+  return rowCount === 1;
+}
+
 export async function writeDecision(
   tx: Queryable,
   decision: { customerId: string; id: string; status: 'allowed' | 'denied'; at: Date },
