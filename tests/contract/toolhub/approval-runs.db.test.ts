@@ -189,7 +189,7 @@ describe('a key', () => {
     });
     expect(log.calls).toHaveLength(2);
     const { body } = await asPerson(ada, 'GET', '/api/approvals');
-    expect(body.data).toHaveLength(1);
+    expect(body.data).toMatchObject([{ status: 'used' }]);
     await hubs.database.query('update idempotent_calls set expires_at = now() where customer_id = $1', [
       ada.id,
     ]);

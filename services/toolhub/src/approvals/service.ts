@@ -15,6 +15,7 @@ import {
   isAskedFor,
   keyOfApproval,
   type ListedApproval,
+  NO_RULES,
   rememberedKey,
   statusOf,
 } from './approval.ts';
@@ -116,7 +117,8 @@ export function createApprovals(deps: ApprovalsDependencies): Approvals {
 
   function passUnder(rules: ApprovalRules, call: Asking, free: Passage): Passage | Promise<Passage> {
     if (isAskedFor(rules, call.tool)) return passAsked(rules, call, free);
-    return call.approvalId === null ? free : passUnasked(call, free);
+    // Who never set rules has nothing that waits.
+    return rules === NO_RULES ? free : passUnasked(call, free);
   }
 
   async function passAsked(rules: ApprovalRules, call: Asking, free: Passage): Promise<Passage> {
@@ -143,9 +145,10 @@ export function createApprovals(deps: ApprovalsDependencies): Approvals {
    */
   async function passUnasked(call: Asking, free: Passage): Promise<Passage> {
     if (call.approvalId === null && call.key === null) return free;
+    const found = await findAnswered({ ...call, customerId: call.session.customerId });
+    if (found === undefined) return free;
     const asked = await markOf(call, await deps.clientOf(call.session));
-    const found = await findAnswered(asked);
-    if (found === undefined || !isSameCall(found, asked)) return free;
+    if (!isSameCall(found, asked)) return free;
     const key = asked.key ?? keyOfApproval(found.id);
     const { customerId, id } = found;
     const isRun = await noteRun(database, { customerId, id, key, now: now() });
@@ -153,7 +156,8 @@ export function createApprovals(deps: ApprovalsDependencies): Approvals {
     return status === 'denied' ? ((await findRepeat(asked, key)) ?? { kind: 'denied' }) : free;
   }
 
-  async function findAnswered({ customerId, tool, key, approvalId }: Asked): Promise<Approval | undefined> {
+  async function findAnswered(call: Asking & { customerId: string }): Promise<Approval | undefined> {
+    const { customerId, tool, key, approvalId } = call;
     if (approvalId !== null) return findApproval(database, { customerId, id: approvalId });
     if (key === null) return undefined;
     const found = await findByKey(database, { customerId, tool: tool.name, key });
