@@ -20,7 +20,7 @@ import {
 } from '../mcp/test/rig.ts';
 
 /** What the vendor does with a request that has arrived. */
-type Behaviour = 'answer' | 'refuse' | 'expire' | 'fail' | 'slow' | 'cut' | 'hang';
+type Behaviour = 'answer' | 'refuse' | 'expire' | 'fail' | 'lose' | 'slow' | 'cut' | 'hang';
 
 let db: TestDatabase;
 let hub: Instance;
@@ -41,6 +41,7 @@ const answers: Record<Exclude<Behaviour, 'cut' | 'hang'>, string> = {
   refuse: 'HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n',
   expire: 'HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n',
   fail: 'HTTP/1.1 503 Unavailable\r\ncontent-length: 0\r\n\r\n',
+  lose: 'HTTP/1.1 504 Gateway Timeout\r\ncontent-length: 0\r\n\r\n',
   slow: 'HTTP/1.1 429 Too Many Requests\r\nretry-after: 7\r\ncontent-length: 0\r\n\r\n',
 };
 
@@ -209,6 +210,18 @@ describe('the unit of a call', () => {
     const read = await callTool(hub.url, id, 'post_track_parcel', {});
     expect(read.body.result?.structuredContent?.error).toMatchObject({ code: 'rate_limited' });
     expect([arrived, await usedBy(id)]).toEqual([2, 0]);
+  });
+
+  test.each<[string, Behaviour, string, number]>([
+    ['a sending that a gateway lost is kept', 'lose', 'post_send_parcel', 1],
+    ['a sending that the platform failed is given back', 'fail', 'post_send_parcel', 0],
+    ['a read that a gateway lost is given back', 'lose', 'post_track_parcel', 0],
+  ])('[TH-7.13] the unit of %s', async (_what, how, tool, used) => {
+    const id = await newCustomer();
+    behaviour = how;
+    const answer = await callTool(hub.url, id, tool, {});
+    expect(answer.body.result?.structuredContent?.error).toMatchObject({ code: 'platform_unavailable' });
+    expect(await usedBy(id)).toBe(used);
   });
 
   test('[TH-7.13] hanging up is no way around the limit', async () => {

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { ConnectorError, type RefreshOutcome, type ToolContext } from '../connector.ts';
 import { pastedToken, serverAddress } from '../vendor-api/credential-fields.ts';
-import { createVendorApi, refusedBy, tokenRefused, type VendorAnswer } from '../vendor-api/request.ts';
+import { createVendorApi, refusedBy, tokenRefused, type VendorRefusal } from '../vendor-api/request.ts';
 import { fieldsOf, shapeOf, textOrNull } from '../vendor-api/shape.ts';
 import { isToken } from '../vendor-api/tokens.ts';
 
@@ -52,16 +52,12 @@ function serviceOf({ baseUrl, credential }: Pick<BlueskyContext, 'baseUrl' | 'cr
 
 /** A token that is over is refused with status 400, not 401, and by its name. */
 const TOKEN_ERRORS = new Set(['ExpiredToken', 'InvalidToken', 'AuthMissing', 'AuthenticationRequired']);
-/** The server is there but cannot reach who knows the answer. */
-const PASSING_ERRORS = new Set([
-  'UpstreamFailure',
-  'UpstreamTimeout',
-  'NotEnoughResources',
-  'InternalServerError',
-]);
+/** The server is there but cannot reach who knows the answer, and who may have done what was asked for. */
+const UPSTREAM_ERRORS = new Set(['UpstreamFailure', 'UpstreamTimeout']);
+const PASSING_ERRORS = new Set([...UPSTREAM_ERRORS, 'NotEnoughResources', 'InternalServerError']);
 
 function explain(
-  { status, body }: VendorAnswer,
+  { status, body, isRead }: VendorRefusal,
   said: (text: unknown) => string,
 ): ConnectorError | undefined {
   const { error, message } = fieldsOf(body);
@@ -71,6 +67,7 @@ function explain(
   if (code !== null && PASSING_ERRORS.has(code))
     return new ConnectorError('platform_unavailable', `${TITLE} cannot answer now (${code})`, {
       platformCode: code,
+      outcomeOpen: UPSTREAM_ERRORS.has(code) && !isRead,
     });
   if (status >= 500) return undefined;
   return code === null ? undefined : refusedBy(TITLE, said(textOrNull(message) ?? code), code);

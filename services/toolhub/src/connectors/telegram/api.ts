@@ -7,6 +7,7 @@ import {
   createVendorApi,
   refusedBy,
   retryAfterSeconds,
+  serverFailed,
   slowDown,
 } from '../vendor-api/request.ts';
 import { fieldsOf } from '../vendor-api/shape.ts';
@@ -54,8 +55,8 @@ const api = createVendorApi<TelegramCredential>({
   headers: () => ({}),
   secrets: ({ bot_token }) => [bot_token],
   isRefusal: ({ body }) => fieldsOf(body).ok !== true,
-  explain({ status, headers, body }, said, now) {
-    if (status >= 500) return new ConnectorError('platform_unavailable', `Telegram answered ${status}`);
+  explain({ status, headers, body, isRead }, said, now) {
+    if (status >= 500) return undefined;
     const answer = fieldsOf(body);
     if (status === 200 && answer.ok !== false) return unreadable();
     // Telegram says of each refusal that it is one; another 404 comes from something on the way, which knows no token.
@@ -63,7 +64,7 @@ const api = createVendorApi<TelegramCredential>({
       return new ConnectorError('platform_unavailable', `Telegram answered ${status}`);
     // A proxy in front of it knows the header alone.
     const usualSeconds = headers.has('retry-after') ? retryAfterSeconds(headers, now) : RETRY_AFTER_SECONDS;
-    return refusalOf(answer, { status, said, usualSeconds });
+    return refusalOf(answer, { status, said, usualSeconds, isRead });
   },
 });
 
@@ -84,8 +85,9 @@ export async function callTelegram(
 
 function refusalOf(
   answer: Record<string, unknown>,
-  { status, said, usualSeconds }: { status: number; said: (text: unknown) => string; usualSeconds: number },
+  refusal: { status: number; said: (text: unknown) => string; usualSeconds: number; isRead: boolean },
 ): ConnectorError {
+  const { status, said, usualSeconds, isRead } = refusal;
   const code = typeof answer.error_code === 'number' ? answer.error_code : status;
   // 404 is what a token gets that no bot ever had; methods and chats that do not exist are 400.
   if (code === 401 || code === 404)
@@ -94,7 +96,7 @@ function refusalOf(
     const { retry_after } = fieldsOf(answer.parameters);
     return slowDown('Telegram', typeof retry_after === 'number' ? boundSeconds(retry_after) : usualSeconds);
   }
-  if (code >= 500) return new ConnectorError('platform_unavailable', `Telegram answered ${code}`);
+  if (code >= 500) return serverFailed('Telegram', code, isRead);
   if (code >= 300 && code < 400)
     return new ConnectorError(
       'platform_unavailable',

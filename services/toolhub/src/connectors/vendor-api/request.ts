@@ -82,7 +82,7 @@ export function createVendorApi<Credential>(rules: VendorRules<Credential>): Cal
     const said = (text: unknown) => tidy(text, rules.secrets(context.credential));
     const refusal = { ...answer, isRead: request.isRead };
     throw (
-      rules.explain(refusal, said, context.now()) ?? explainStatus(rules.title, answer, said, context.now())
+      rules.explain(refusal, said, context.now()) ?? explainStatus(rules.title, refusal, said, context.now())
     );
   }
 
@@ -152,13 +152,13 @@ function tidy(text: unknown, secrets: readonly string[]): string {
 
 function explainStatus(
   title: string,
-  { status, headers, body }: VendorAnswer,
+  { status, headers, body, isRead }: VendorRefusal,
   said: (text: unknown) => string,
   now: Date,
 ): ConnectorError {
   if (status === 401) return tokenRefused(title);
   if (status === 429) return slowDown(title, retryAfterSeconds(headers, now));
-  if (status >= 500) return new ConnectorError('platform_unavailable', `${title} answered ${status}`);
+  if (status >= 500) return serverFailed(title, status, isRead);
   if (status >= 300 && status < 400)
     return new ConnectorError(
       'platform_unavailable',
@@ -167,6 +167,18 @@ function explainStatus(
   const { message, error, detail } = fieldsOf(body);
   const text = [message, detail, error].find((value) => typeof value === 'string');
   return refusedBy(title, said(text), String(status));
+}
+
+/** A gateway in front of the vendor got no answer, or half of one: Bad Gateway, Gateway Timeout, and two of Cloudflare's own. */
+const GATEWAY_STATUSES: ReadonlySet<number> = new Set([502, 504, 520, 524]);
+
+/** Behind a gateway the vendor may have done what it was asked for; by any other status it says itself that it failed. */
+export function serverFailed(title: string, status: number, isRead: boolean): ConnectorError {
+  const outcomeOpen = GATEWAY_STATUSES.has(status) && !isRead;
+  const maybeDone = outcomeOpen ? '; what was asked for may have been done' : '';
+  return new ConnectorError('platform_unavailable', `${title} answered ${status}${maybeDone}`, {
+    outcomeOpen,
+  });
 }
 
 export function tokenRefused(title: string): ConnectorError {
