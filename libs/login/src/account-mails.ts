@@ -1,6 +1,6 @@
 import type { Database, Queryable } from '@libs/db';
 import { enqueueJobs, type Handler, type Job } from '@libs/jobs';
-import type { Mail, Mailer } from '@libs/mail';
+import { type Mail, MailError, type Mailer } from '@libs/mail';
 import { hashToken, type NewId, type RandomBytes } from '@libs/seal';
 import type { MailTokenKind } from './mail-token.ts';
 import type { MailTokensStore } from './mail-tokens-store.ts';
@@ -74,8 +74,10 @@ export function createAccountMails(options: AccountMailsOptions): AccountMails {
     try {
       await options.mailer.send(mailOf(kind, { id, person, token }, words));
     } catch (error) {
-      // What did not leave filled nobody's mailbox: it must not use up the tries of a server that is away.
-      await store.remove(database, { personId, id });
+      // What did not leave filled nobody's mailbox: it must not use up the tries of a server that is away. What may have
+      // left counts, and its link works beside that of the repeat.
+      const mayHaveLeft = error instanceof MailError && error.mayHaveLeft;
+      if (!mayHaveLeft) await store.remove(database, { personId, id });
       throw error;
     }
   }

@@ -44,9 +44,16 @@ export type MailErrorKind = 'unreachable' | 'refused' | 'recipient_refused';
 export class MailError extends Error {
   override readonly name = 'MailError';
   readonly kind: MailErrorKind;
+  /** All of it was handed over and no answer came: it may arrive, and so may a repeat. */
+  readonly mayHaveLeft: boolean;
 
-  constructor(kind: MailErrorKind, message: string, options?: ErrorOptions) {
+  constructor(
+    kind: MailErrorKind,
+    message: string,
+    { mayHaveLeft = false, ...options }: ErrorOptions & { mayHaveLeft?: boolean } = {},
+  ) {
     super(message, options);
     this.kind = kind;
+    this.mayHaveLeft = mayHaveLeft;
   }
 }

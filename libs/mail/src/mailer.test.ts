@@ -1,5 +1,6 @@
 // Mail as it leaves: files that appear whole, and a real SMTP conversation.
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { simpleParser } from 'mailparser';
@@ -73,6 +74,10 @@ describe('with a mail server', () => {
     'unproved@example.com': [530, '5.7.0 authentication required'],
   };
   const received: { to: string[]; source: Buffer }[] = [];
+  const hangUp = () => {
+    const { connections } = server as unknown as { connections: Set<{ _socket: Socket }> };
+    for (const { _socket: socket } of connections) socket.destroy();
+  };
 
   beforeEach(async () => {
     received.length = 0;
@@ -80,6 +85,7 @@ describe('with a mail server', () => {
       authOptional: true,
       disabledCommands: ['STARTTLS'],
       onRcptTo({ address }, _session, done) {
+        if (address === 'cut@example.com') return hangUp();
         const [responseCode, text] = answers[address] ?? [];
         done(text === undefined ? null : Object.assign(new Error(text), { responseCode }));
       },
@@ -91,7 +97,9 @@ describe('with a mail server', () => {
             to: session.envelope.rcptTo.map(({ address }) => address),
             source: Buffer.concat(chunks),
           });
-          done();
+          const [{ address } = { address: '' }] = session.envelope.rcptTo;
+          if (address === 'unanswered@example.com') hangUp();
+          else done(address === 'spam@example.com' ? new Error('5.7.1 no') : null);
         });
       },
     });
@@ -126,6 +134,18 @@ describe('with a mail server', () => {
     const away = createMailer({ ...options(), smtpUrl: 'smtp://127.0.0.1:1' });
     await expect(away.send(mail)).rejects.toMatchObject({ kind: 'unreachable' });
     await away.close();
+  });
+
+  test('what may have left is told from what certainly did not', async () => {
+    const mailer = createMailer({ ...options(), smtpUrl: smtpUrl() });
+    const sending = (name: string) => mailer.send({ ...mail, to: `${name}@example.com` });
+    const open = { kind: 'unreachable', mayHaveLeft: true };
+    await expect(sending('unanswered')).rejects.toMatchObject(open);
+    expect(received).toHaveLength(1);
+    await expect(sending('cut')).rejects.toMatchObject({ kind: 'unreachable', mayHaveLeft: false });
+    await expect(sending('spam')).rejects.toMatchObject({ kind: 'refused', mayHaveLeft: false });
+    await expect(sending('later')).rejects.toMatchObject({ kind: 'refused', mayHaveLeft: false });
+    await mailer.close();
   });
 
   test('a notice to a mailbox that is refused for good is told of and done with, any other is tried again', async () => {

@@ -26,19 +26,39 @@ export function createSmtpTransport(options: MailerDependencies & { smtpUrl: str
     dnsTimeout: CONNECT_TIMEOUT_MS,
     socketTimeout: ANSWER_TIMEOUT_MS,
   });
+  // The library says of every cut and every silence that the connection failed, whatever had been sent by then.
+  transport.use('stream', ({ message, data }, done) => {
+    const { onGiven } = data as Partial<Handover>;
+    message.processFunc((content) => content.once('end', () => onGiven?.()));
+    done();
+  });
   return {
     async send(mail) {
+      let isGiven = false;
+      const handover: Handover = {
+        onGiven() {
+          isGiven = true;
+        },
+      };
+      const message = { ...toMessage(mail, options), ...handover };
       try {
-        await within(SEND_TIMEOUT_MS, transport.sendMail(toMessage(mail, options)));
+        await within(SEND_TIMEOUT_MS, transport.sendMail(message));
       } catch (error) {
-        if (error instanceof MailError) throw error;
-        throw new MailError(kindOf(error as SmtpError), (error as Error).message, { cause: error });
+        const kind = error instanceof MailError ? error.kind : kindOf(error as SmtpError);
+        const mayHaveLeft = isGiven && kind === 'unreachable';
+        throw new MailError(kind, (error as Error).message, { cause: error, mayHaveLeft });
       }
     },
     async close() {
       transport.close();
     },
   };
+}
+
+/** Travels with a mail through the library, which hands on what it does not know. */
+interface Handover {
+  /** The server was given all of it. */
+  onGiven(): void;
 }
 
 /** As nodemailer throws it. */

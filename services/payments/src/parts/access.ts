@@ -85,7 +85,7 @@ export async function addAccess(
       }
     },
   });
-  const invitations = createInvitations({ database, mailer, publicUrl, newId, randomBytes, now });
+  const invitations = createInvitations({ database, mailer, publicUrl, sealer, newId, now });
   const people = createPeopleService({ database, keys, login, invitations, newId, now });
   const notices = createNotices({
     ...{ database, mailer, members, publicUrl, newId },

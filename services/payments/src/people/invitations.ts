@@ -2,7 +2,7 @@ import type { Database, Queryable } from '@libs/db';
 import { enqueueJobs, type Handler, type Job } from '@libs/jobs';
 import { emailKey, loginErrors } from '@libs/login';
 import type { Mailer } from '@libs/mail';
-import { hashToken, type NewId, type RandomBytes } from '@libs/seal';
+import { hashToken, type NewId, type Sealer } from '@libs/seal';
 import { errors } from '../errors.ts';
 import {
   countOtherInvitations,
@@ -21,7 +21,8 @@ const INVITATION_DAYS = 7;
 const DAY_MS = 24 * 60 * 60_000;
 const INVITATIONS_MAX = 100;
 const TOKEN_PREFIX = 'piv_';
-const TOKEN_BYTES = 18;
+/** 144 bits, short enough that a link stays one line of a mail. */
+const TOKEN_LENGTH = 24;
 const JOB = 'mail.invitation';
 
 export interface Invitations {
@@ -48,8 +49,8 @@ export interface InvitationsDependencies {
   database: Database;
   mailer: Pick<Mailer, 'send'>;
   publicUrl: string;
+  sealer: Pick<Sealer, 'fingerprint'>;
   newId: NewId;
-  randomBytes: RandomBytes;
   now: () => Date;
 }
 
@@ -59,11 +60,14 @@ interface Planned {
 }
 
 export function createInvitations(deps: InvitationsDependencies): Invitations {
-  const { database, mailer, publicUrl, newId, randomBytes, now } = deps;
+  const { database, mailer, publicUrl, sealer, newId, now } = deps;
 
-  /** The token is made when the mail leaves, so that no queue ever holds one. */
+  /**
+   * The token is made when the mail leaves, so that no queue ever holds one, and each try makes the same: of a mail of
+   * which no answer told that it had arrived, the link works as that of its repeat does.
+   */
   async function send({ organisationId, id }: Planned): Promise<void> {
-    const token = TOKEN_PREFIX + randomBytes(TOKEN_BYTES).toString('base64url');
+    const token = TOKEN_PREFIX + sealer.fingerprint(id, 'invitations.token').slice(0, TOKEN_LENGTH);
     const invitation = await setToken(database, { organisationId, id, tokenHash: hashToken(token) });
     if (invitation === undefined) return;
     await mailer.send({
