@@ -10,6 +10,7 @@ import {
   expectDone,
   findFolder,
   findSpecialFolder,
+  listToFind,
   noSuchFolder,
   openFolder,
   searchUids,
@@ -42,7 +43,7 @@ export function listFolders(
 ): Promise<{ items: Folder[]; next_cursor: string | null }> {
   const position = decodeCursor(cursorSchema, args.cursor);
   return pool.use(context, async (client) => {
-    const folders = await listAllFolders(client);
+    const folders = await listAllFolders(client, { withKeptOut: true });
     const start =
       position === undefined
         ? 0
@@ -206,7 +207,7 @@ export function createFolder(
   context: EmailContext,
 ): Promise<{ path: string; created: boolean }> {
   return pool.use(context, async (client) => {
-    const folders = await client.list({ listOnly: true });
+    const folders = await listToFind(client, parent_folder ?? '');
     const parent = parent_folder === undefined ? undefined : withName(client, folders, parent_folder);
     if (parent_folder !== undefined && parent === undefined) throw noSuchFolder(parent_folder);
     const own = namespacesOf(client);

@@ -2,6 +2,7 @@ import { nextTurn } from '@libs/runtime';
 import type { ImapFlow, ListResponse } from 'imapflow';
 import { specialUse } from 'imapflow/lib/special-use.js';
 import { encodePath } from 'imapflow/lib/tools.js';
+import { listKeptOut } from './kept-out.ts';
 import { type FolderKind, kindOf, namespacesOf } from './namespaces.ts';
 
 export interface ListedFolder {
@@ -24,10 +25,15 @@ const TURN_FOLDERS = 50;
 /**
  * All folders that can be used, the inbox first, then by the characters of their paths. The library's own list is not
  * asked for more than the names: it compares paths by the rules of a language, which takes seconds for ten thousand long
- * ones, and asks for subscriptions, which nobody here wants to know.
+ * ones, and asks for subscriptions, which nobody here wants to know. What a server keeps out of its own list comes where it
+ * is asked for, and serves for no use.
  */
-export async function listAllFolders(client: ImapFlow): Promise<ListedFolder[]> {
-  const listed = await client.list({ listOnly: true });
+export async function listAllFolders(
+  client: ImapFlow,
+  { withKeptOut = false }: { withKeptOut?: boolean } = {},
+): Promise<ListedFolder[]> {
+  const usual = await client.list({ listOnly: true });
+  const listed = withKeptOut ? [...usual, ...(await listKeptOut(client, usual))] : usual;
   const serverSaysUse = client.capabilities.has('SPECIAL-USE') || client.capabilities.has('XLIST');
   const namespaces = namespacesOf(client);
   const folders: ListedFolder[] = [];
@@ -41,6 +47,7 @@ export async function listAllFolders(client: ImapFlow): Promise<ListedFolder[]> 
     }
     const folder = toFolder(entry);
     folders.push(folder);
+    if (index >= usual.length) continue;
     claimUse(holders, folder, { entry, serverSaysUse, kind: kindOf(namespaces, folder.path) });
   }
   // Not every server lists it, but every mailbox has one (RFC 9051 5.1).

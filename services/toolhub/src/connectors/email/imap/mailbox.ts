@@ -13,6 +13,7 @@ import { hasControlCharacters } from '../addresses.ts';
 import { mendHeaders } from '../mime/eight-bit-headers.ts';
 import { FOLDER_LENGTH_MAX, findListed, isInbox, listAllFolders } from './folders.ts';
 import { guardOf, tooLarge } from './guard.ts';
+import { listKeptOut } from './kept-out.ts';
 import { namespacesOf } from './namespaces.ts';
 
 /** Opens the folder anew, so that what arrived since the connection last looked is seen. Reading never marks as seen. */
@@ -37,8 +38,14 @@ export async function openFolder(
 /** The path under which the server lists this folder, or null where there is none. */
 export async function findFolder(client: ImapFlow, folder: string): Promise<string | null> {
   if (isInbox(folder)) return folder;
+  return withName(client, await listToFind(client, folder), folder)?.path ?? null;
+}
+
+/** Enough of the folders to find these paths in, if they are there. */
+export async function listToFind(client: ImapFlow, ...paths: readonly string[]): Promise<ListResponse[]> {
   const listed = await client.list({ listOnly: true });
-  return withName(client, listed, folder)?.path ?? null;
+  const isWanted = (prefix: string) => paths.some((path) => path.startsWith(prefix));
+  return [...listed, ...(await listKeptOut(client, listed, isWanted))];
 }
 
 /** By the whole path; else by what stands behind the prefix of the account's own folders (`Sent` for `INBOX.Sent`). */

@@ -46,33 +46,39 @@ function onDovecot(): void {
     expect(items.map(({ path, special_use }) => [path, special_use])).toEqual([
       ['INBOX', 'inbox'],
       ['INBOX.Sent', 'sent'],
+      // What the server keeps out of its list serves for nothing.
+      ['Kept.2025', null],
+      ['Kept.Bin', null],
       ['Public', null],
       ['Public.Bin', 'trash'],
       // The drafts of all are not those of this one.
       ['Public.Drafts', null],
     ]);
-    expect(items.map(({ messages }) => messages)).toEqual([0, 0, null, 0, 0]);
+    expect(items.map(({ messages }) => messages)).toEqual([0, 0, 0, 0, null, 0, 0]);
   });
 
-  it.each(['Public.Drafts', 'INBOX.Sent', 'Sent'])('are opened and moved into: %s', async (folder) => {
-    const call = callerOf(connector);
-    const subject = `into ${folder}`;
-    await appendRaw(alice, { folder: 'INBOX', raw: plainMail(subject) });
-    const { uid } = await findArrived(connector, alice, subject);
-    const args = { folder: 'INBOX', uids: [uid], target_folder: folder };
-    expect(await call('email_move_messages', args, alice)).toMatchObject({
-      target_folder: folder,
-      moved: [{ uid }],
-    });
-    const there = await call<Page<MessageSummary>>('email_search_messages', { folder, subject }, alice);
-    expect(there.items).toMatchObject([{ folder, subject }]);
-    const flagged = { folder, uids: [there.items[0]?.uid], add: ['flagged'] };
-    expect(await call('email_update_flags', flagged, alice)).toMatchObject({ messages: [{}], missing: [] });
-  });
+  it.each(['Public.Drafts', 'INBOX.Sent', 'Sent', 'Kept.2025'])(
+    'are opened and moved into: %s',
+    async (folder) => {
+      const call = callerOf(connector);
+      const subject = `into ${folder}`;
+      await appendRaw(alice, { folder: 'INBOX', raw: plainMail(subject) });
+      const { uid } = await findArrived(connector, alice, subject);
+      const args = { folder: 'INBOX', uids: [uid], target_folder: folder };
+      expect(await call('email_move_messages', args, alice)).toMatchObject({
+        target_folder: folder,
+        moved: [{ uid }],
+      });
+      const there = await call<Page<MessageSummary>>('email_search_messages', { folder, subject }, alice);
+      expect(there.items).toMatchObject([{ folder, subject }]);
+      const flagged = { folder, uids: [there.items[0]?.uid], add: ['flagged'] };
+      expect(await call('email_update_flags', flagged, alice)).toMatchObject({ messages: [{}], missing: [] });
+    },
+  );
 
   it('are told of where there are none, in either form', async () => {
     const call = callerOf(connector);
-    for (const folder of ['Nowhere', 'INBOX.Nowhere', 'Public.Nowhere', 'Bin']) {
+    for (const folder of ['Nowhere', 'INBOX.Nowhere', 'Public.Nowhere', 'Kept.Nowhere', 'Bin']) {
       const refusal = { code: 'invalid_arguments', message: `there is no folder ${JSON.stringify(folder)}` };
       await expect(call('email_search_messages', { folder }, alice)).rejects.toMatchObject(refusal);
     }
@@ -92,12 +98,13 @@ function onDovecot(): void {
     const made = async (args: object) => call<object>('email_create_folder', { ...args }, alice);
     expect(await made({ name: 'Büro' })).toEqual({ path: 'INBOX.Büro', created: true });
     expect(await made({ name: 'Büro' })).toEqual({ path: 'INBOX.Büro', created: false });
-    const parents = ['INBOX.Büro', 'Büro', 'Public.Drafts'];
+    const parents = ['INBOX.Büro', 'Büro', 'Public.Drafts', 'Kept.2025'];
     const paths = parents.map((parent_folder, index) => made({ name: `in ${index}`, parent_folder }));
     expect(await Promise.all(paths)).toEqual([
       { path: 'INBOX.Büro.in 0', created: true },
       { path: 'INBOX.Büro.in 1', created: true },
       { path: 'Public.Drafts.in 2', created: true },
+      { path: 'Kept.2025.in 3', created: true },
     ]);
   });
 }
@@ -138,5 +145,33 @@ describe('folders of others', () => {
       ['Post', null],
       ['user.ben.Drafts', null],
     ]);
+  });
+
+  it('are asked for by name where the list of all lacks them, whatever a server makes of that', async () => {
+    const NAMESPACE =
+      '* NAMESPACE (("" "/")) (("~*/" "/")) (("#shared." ".")("#news." ".")("#mad." ".")("&-x." "."))\r\n';
+    const all = list('() "/" Work');
+    const below: Record<string, string> = {
+      '#shared.': list('() "." #shared.team', '(\\Trash) "." #shared.Bin'),
+      // One that knows no references lists everything again.
+      '#news.': all,
+      '&-x.': list('() "." &-x.y'),
+    };
+    const asked: string[] = [];
+    const LIST: ImapScript[string] = async ({ tag, line, write, ok }) => {
+      const reference = /LIST "?([^" ]*)"? "?\*"?$/.exec(line)?.[1] ?? '';
+      asked.push(reference);
+      if (reference === '#mad.') return write(`${tag} NO what\r\n`);
+      await write(reference === '' ? all : (below[reference] ?? ''));
+      await ok();
+    };
+    expect(await listUses({ NAMESPACE, LIST })).toEqual([
+      ['INBOX', 'inbox'],
+      ['#shared.Bin', null],
+      ['#shared.team', null],
+      ['&x.y', null],
+      ['Work', null],
+    ]);
+    expect(asked).toEqual(['', '#shared.', '#news.', '#mad.', '&-x.']);
   });
 });

@@ -111,6 +111,21 @@ namespace public {
     auto = create
   }
 }
+namespace kept_out {
+  type = public
+  prefix = Kept.
+  separator = .
+  location = maildir:${folder}/kept
+  list = no
+  subscriptions = no
+  mailbox Bin {
+    auto = create
+    special_use = \\Trash
+  }
+  mailbox 2025 {
+    auto = create
+  }
+}
 `;
 }
 
@@ -229,8 +244,8 @@ export async function startRealMail({
 }: RealMailOptions): Promise<RealMailServer> {
   const folder = await mkdtemp(join(tmpdir(), 'real-mail-'));
   await chmod(folder, 0o755);
-  await Promise.all(['run', 'state', 'mail', 'public'].map((name) => mkdir(join(folder, name))));
-  await Promise.all(['mail', 'public'].map((name) => chmod(join(folder, name), 0o777)));
+  await Promise.all(['run', 'state', 'mail', 'public', 'kept'].map((name) => mkdir(join(folder, name))));
+  await Promise.all(['mail', 'public', 'kept'].map((name) => chmod(join(folder, name), 0o777)));
   const [imap, lmtp, submission, smtp] = (await freePorts(4)) as [number, number, number, number];
   const ports = { imap, lmtp, submission, smtp };
   // The trailing colons are part of the format.
