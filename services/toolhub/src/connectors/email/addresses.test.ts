@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseAddress } from './addresses.ts';
+import { parseAddress, sameAddress } from './addresses.ts';
 import { composeMail } from './sending/compose.ts';
 
 const mail = {
@@ -24,6 +24,19 @@ describe('one mailbox', () => {
   ])('%j is taken', (entry, name, address) => {
     expect(parseAddress(entry)).toEqual({ name, address });
   });
+});
+
+test('a domain beyond ASCII is the same in either form, and stands in headers as ASCII', () => {
+  for (const other of ['Ada@münchen.de', 'ada@MÜNCHEN.de', 'ada@xn--mnchen-3ya.de'])
+    expect(sameAddress('ada@münchen.de', other), other).toBe(true);
+  for (const other of ['ada@munchen.de', 'äda@münchen.de', 'ada', ''])
+    expect(sameAddress('ada@münchen.de', other), other).toBe(false);
+  const newMessageId = (domain: string) => `<id@${domain}>`;
+  for (const [from, messageId] of [
+    ['Ada <ada@München.de>', '<id@xn--mnchen-3ya.de>'],
+    ['ada@a_b.example', '<id@a_b.example>'],
+  ] as const)
+    expect(composeMail({ ...mail, from, newMessageId }).messageId).toBe(messageId);
 });
 
 describe('what is not exactly one mailbox', () => {

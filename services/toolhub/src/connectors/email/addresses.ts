@@ -1,3 +1,5 @@
+import { domainToASCII } from 'node:url';
+
 export interface Mailbox {
   name: string;
   address: string;
@@ -69,10 +71,18 @@ export function oneLine(value: string): string {
   return value.replaceAll(/[\u0000-\u001f\u007f\u2028\u2029]+/g, ' ').trim();
 }
 
+/** As it stands in headers, where a name beyond ASCII has a form of its own (RFC 5890): `xn--mnchen-3ya.de`. */
 export function domainOf(address: string): string {
-  return address.slice(address.lastIndexOf('@') + 1).toLowerCase();
+  const domain = address.slice(address.lastIndexOf('@') + 1).toLowerCase();
+  return domainToASCII(domain) || domain;
 }
 
+/** The mailbox itself is the server's affair; nearly none tells its cases apart. */
 export function sameAddress(left: string, right: string): boolean {
-  return left.toLowerCase() === right.toLowerCase();
+  return keyOf(left) === keyOf(right);
+}
+
+function keyOf(address: string): string {
+  const at = address.lastIndexOf('@');
+  return at < 0 ? address.toLowerCase() : `${address.slice(0, at).toLowerCase()}@${domainOf(address)}`;
 }
