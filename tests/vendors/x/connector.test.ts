@@ -134,6 +134,18 @@ describe('faults', () => {
     },
     meanings: [
       [{ status: 429 }, { code: 'rate_limited', retryAfterSeconds: 30 }],
+      // The day is used up, the quarter of an hour is not.
+      ...[
+        [{ user: '0', app: '3' }, 7_000],
+        [{ user: '0', app: '0' }, 9_000],
+        [{ user: '5', app: '3' }, 17],
+      ].map(
+        ([remaining, seconds]) =>
+          [
+            { status: 429, headers: dayWindows(remaining as { user: string; app: string }) },
+            { code: 'rate_limited', retryAfterSeconds: seconds as number },
+          ] as const,
+      ),
       [{ status: 503, json: { detail: 'x' } }, { code: 'platform_unavailable' }],
       [{ status: 302, json: { detail: 'x' } }, { code: 'platform_unavailable' }],
       [
@@ -153,3 +165,13 @@ describe('faults', () => {
     secrets: [TOKEN],
   });
 });
+
+/** As X answers where the windows of a day and the short one end at different times. */
+function dayWindows({ user, app }: { user: string; app: string }): Record<string, string> {
+  const at = (seconds: number) => String(NOW.getTime() / 1_000 + seconds);
+  return {
+    ...{ 'x-rate-limit-remaining': '90', 'x-rate-limit-reset': at(17) },
+    ...{ 'x-user-limit-24hour-remaining': user, 'x-user-limit-24hour-reset': at(7_000) },
+    ...{ 'x-app-limit-24hour-remaining': app, 'x-app-limit-24hour-reset': at(9_000) },
+  };
+}

@@ -203,7 +203,7 @@ export function retryAfterSeconds(headers: Headers, now: Date): number {
 }
 
 /** Vendors write the moment as a date, as unix seconds, or as seconds from now. */
-function secondsUntil(reset: string, now: Date): number {
+export function secondsUntil(reset: string, now: Date): number {
   const number = Number(reset);
   if (Number.isNaN(number)) return (Date.parse(reset) - now.getTime()) / 1_000;
   const isUnixTime = number > 1_000_000_000;

@@ -1,6 +1,13 @@
 import type { ToolContext } from '../connector.ts';
 import { bearer, type OAuthCredential, secretsOf } from '../vendor-api/oauth-credential.ts';
-import { createVendorApi, refusedBy } from '../vendor-api/request.ts';
+import {
+  boundSeconds,
+  createVendorApi,
+  refusedBy,
+  retryAfterSeconds,
+  secondsUntil,
+  slowDown,
+} from '../vendor-api/request.ts';
 import { fieldsOf, idOrNull, listOf, shapeOf, textOrNull } from '../vendor-api/shape.ts';
 
 export const TITLE = 'X';
@@ -19,9 +26,9 @@ export const callX = createVendorApi<OAuthCredential>({
     const { data, meta, errors } = fieldsOf(body);
     return data === undefined && meta === undefined && listOf(errors).length > 0;
   },
-  explain({ status, body }, said) {
-    if (status === 401 || status === 429 || status >= 500 || (status >= 300 && status < 400))
-      return undefined;
+  explain({ status, headers, body }, said, now) {
+    if (status === 429) return slowDown(TITLE, secondsToWait(headers, now));
+    if (status === 401 || status >= 500 || (status >= 300 && status < 400)) return undefined;
     const problem = fieldsOf(body);
     const first = fieldsOf(listOf(problem.errors)[0]);
     // Problem JSON (RFC 9457), a list of problems, or the older list of messages with numbers.
@@ -33,3 +40,16 @@ export const callX = createVendorApi<OAuthCredential>({
     return refusedBy(TITLE, said(text), said(code));
   },
 });
+
+/** Of the app and of the person. They end later than the short window, which X names in the same answer. */
+const DAYS = ['x-app-limit-24hour', 'x-user-limit-24hour'];
+
+/** Until the last of the windows in which nothing is left begins anew. */
+function secondsToWait(headers: Headers, now: Date): number {
+  const usedUp = DAYS.filter((day) => headers.get(`${day}-remaining`) === '0');
+  const waits = usedUp.flatMap((day) => {
+    const reset = headers.get(`${day}-reset`);
+    return reset === null ? [] : [boundSeconds(secondsUntil(reset, now))];
+  });
+  return waits.length === 0 ? retryAfterSeconds(headers, now) : Math.max(...waits);
+}
