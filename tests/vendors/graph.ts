@@ -36,6 +36,7 @@ export const graphMeanings = [
   ),
   [graphRefusal(200, 190, 'x'), { code: 'token_expired' }],
   [graphRefusal(500, 190, 'x'), { code: 'platform_unavailable' }],
+  [graphRefusal(500, 3, 'x'), { code: 'platform_error', platformCode: '3' }],
   [graphRefusal(302, 10, 'x'), { code: 'platform_unavailable' }],
   [graphRefusal(403, 10, 'x'), { code: 'platform_error', platformCode: '10' }],
   [{ status: 401 }, { code: 'token_expired' }],

@@ -19,6 +19,8 @@ const TOKEN_CODES = [102, 104, 190];
 const RATE_CODES = [4, 17, 32, 341, 613, 80001, 80002, 80006, 80007, 80008, 130429, 131048, 131056];
 /** "Unknown error" and "service unavailable": both pass by themselves. */
 const PASSING_CODES = [1, 2, 131000, 131016];
+/** "Capability or permissions issue", which Graph answers with status 500 though it does not pass. */
+const NOT_PERMITTED_CODE = 3;
 const RETRY_AFTER_SECONDS = 60;
 const SECONDS_PER_MINUTE = 60;
 
@@ -52,7 +54,7 @@ function explain(
 ): ConnectorError | undefined {
   const error = fieldsOf(fieldsOf(body).error);
   const code = countOrNull(error.code);
-  if (status >= 500) return undefined;
+  if (status >= 500 && code !== NOT_PERMITTED_CODE) return undefined;
   // Graph repeats a malformed token in its message, which is why that message is never passed on.
   if (status === 401 || (code !== null && TOKEN_CODES.includes(code))) return tokenRefused(title);
   if (status === 429 || (code !== null && RATE_CODES.includes(code)))
