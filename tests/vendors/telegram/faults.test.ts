@@ -70,6 +70,21 @@ it.each([
   });
 });
 
+it('tells the new id of a group that has become a supergroup, as Telegram does beside its words', async () => {
+  const description = 'Bad Request: group chat was upgraded to a supergroup chat';
+  const json = {
+    ok: false,
+    error_code: 400,
+    description,
+    parameters: { migrate_to_chat_id: -1001234567890 },
+  };
+  server.failNext({ kind: 'reply', reply: { status: 400, json } });
+  await expect(call('telegram_send_message', { chat_id: -77, text: 'x' })).rejects.toMatchObject({
+    ...{ code: 'platform_error', platformCode: '400' },
+    message: `Telegram refused: ${description}; its chat_id is -1001234567890 now`,
+  });
+});
+
 it('does not take a message for unsent because of its date', async () => {
   const result = { message_id: 5, date: Number.MAX_SAFE_INTEGER, chat };
   server.failNext({ kind: 'reply', reply: { json: { ok: true, result } } });

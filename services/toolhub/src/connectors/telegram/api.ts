@@ -102,7 +102,13 @@ function refusalOf(
       'platform_unavailable',
       'Telegram answered with a redirect, which is not followed',
     );
-  return refusedBy('Telegram', said(answer.description), String(code));
+  return refusedBy('Telegram', `${said(answer.description)}${movedTo(answer)}`, String(code));
+}
+
+/** A group that has become a supergroup has another id, which Telegram tells beside its words. */
+function movedTo({ parameters }: Record<string, unknown>): string {
+  const { migrate_to_chat_id: chatId } = fieldsOf(parameters);
+  return Number.isSafeInteger(chatId) ? `; its chat_id is ${chatId} now` : '';
 }
 
 /** Whether Telegram refused because nothing would change: what was asked for is already so. */

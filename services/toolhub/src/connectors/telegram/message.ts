@@ -4,17 +4,29 @@ import { asObject, integerOf, textOrNull } from './api.ts';
 
 const nullable = Type.Union([Type.String(), Type.Null()]);
 
-/** Kinds of content that a message can carry besides text, as the Bot API names them. */
+/**
+ * Kinds of content that a message can carry besides text, as the Bot API names them. An animation is a document, too, and
+ * a venue a location.
+ */
 const MEDIA = [
   'photo',
   'video',
   'animation',
   'audio',
   'voice',
+  'video_note',
   'document',
   'sticker',
+  'venue',
   'location',
   'contact',
+  'poll',
+  'checklist',
+  'dice',
+  'game',
+  'invoice',
+  'story',
+  'paid_media',
 ] as const;
 
 const personProperties = {
