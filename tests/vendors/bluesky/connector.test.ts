@@ -160,6 +160,13 @@ describe('tools', () => {
     ]);
   });
 
+  it('marks a link that begins with a capital letter, as telephones write it', () => {
+    expect(facetsOf('Https://a.test/X HTTP://b.test HTTPS://...', new Map())).toMatchObject([
+      { index: { byteStart: 0, byteEnd: 16 }, features: [{ uri: 'Https://a.test/X' }] },
+      { index: { byteStart: 17, byteEnd: 30 }, features: [{ uri: 'HTTP://b.test' }] },
+    ]);
+  });
+
   it.each([
     ['#neu', ['neu']],
     ['#1! #2026 #... #1,5 #_ # ## #', []],

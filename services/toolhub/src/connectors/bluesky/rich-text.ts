@@ -6,7 +6,7 @@ export interface Facet {
   features: { $type: string; uri?: string; did?: string; tag?: string }[];
 }
 
-const LINK = /(?<=^|[\s(])https?:\/\/[^\s<>"]{1,2000}/g;
+const LINK = /(?<=^|[\s(])https?:\/\/[^\s<>"]{1,2000}/gi;
 const MENTION = /(?<=^|[\s(])@([a-zA-Z0-9](?:[a-zA-Z0-9-]{0,62})(?:\.[a-zA-Z0-9-]{1,63}){1,8})/g;
 /** What is not seen ends a tag, as a space does; `#` before U+FE0F is an emoji, the key of a telephone. */
 // biome-ignore lint/suspicious/noMisleadingCharacterClass: each of these ends a tag by itself.
@@ -64,7 +64,7 @@ function isTag(tag: string): boolean {
 
 /** Bluesky refuses the whole post for one link without a host (`https://...`). */
 function leadsSomewhere(uri: string): boolean {
-  return /^https?:\/\/[^/]/.test(uri) && URL.canParse(uri);
+  return /^https?:\/\/[^/]/i.test(uri) && URL.canParse(uri);
 }
 
 /** Punctuation after an address ends the sentence, not the address; a bracket stays where it was opened inside. */
