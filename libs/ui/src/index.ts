@@ -31,6 +31,7 @@ export { Amount, formatAmount, parseAmount } from './show/amount.tsx';
 export { CodeBlock, type CodeSample, CodeTabs, JsonBlock } from './show/code-block.tsx';
 export { ConfirmButton } from './show/confirm.tsx';
 export { CopyButton, CopyText } from './show/copy.tsx';
+export { inItsDirection } from './show/direction.ts';
 export { download } from './show/download.ts';
 export { DownloadLink } from './show/download-link.tsx';
 export { Empty, EmptyNote } from './show/empty.tsx';

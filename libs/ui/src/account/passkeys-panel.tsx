@@ -32,7 +32,7 @@ interface SecondFactor {
 function columnsOf(account: Account): readonly Column<Passkey>[] {
   const { person, own } = account.paths;
   return [
-    { header: texts.fields.name, render: ({ name }) => <strong>{name}</strong> },
+    { header: texts.fields.name, written: true, render: ({ name }) => <strong>{name}</strong> },
     { header: words.created, align: 'right', render: ({ created_at: at }) => <When at={at} dayOnly /> },
     { header: words.lastUsed, align: 'right', render: ({ last_used_at: at }) => <When at={at} /> },
     {

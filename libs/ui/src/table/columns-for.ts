@@ -5,6 +5,8 @@ export interface Column<Row> {
   align?: 'right';
   /** Sentences and lists: below their name in a card, from edge to edge. */
   wide?: boolean;
+  /** What somebody wrote, such as a name: a long word goes on in the next line, where it would push the others out of sight. */
+  written?: boolean;
   render: (row: Row) => ReactNode;
   /** For what most rows may lack, such as actions: other cells stay empty, and without a row that has it the column is left out. */
   has?: (row: Row) => boolean;

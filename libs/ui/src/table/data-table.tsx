@@ -40,12 +40,13 @@ export function DataTable<Row>(props: {
             ? SKELETON_ROWS.map((key) => <SkeletonRow key={key} columns={columns.length} />)
             : rows.map((row) => (
                 <Table.Tr key={props.keyOf(row)}>
-                  {columns.map(({ header, align, wide, render, has }) => (
+                  {columns.map(({ header, align, wide, written, render, has }) => (
                     <Table.Td
                       key={header}
                       data-label={header}
                       data-align={align}
                       data-wide={wide || undefined}
+                      data-written={written || undefined}
                     >
                       {has === undefined || has(row) ? render(row) : ''}
                     </Table.Td>

@@ -120,6 +120,7 @@ function columnsWith(now: Date, roll: (key: ApiKey) => void): Column<ApiKey>[] {
   return [
     {
       header: words.name,
+      written: true,
       render: ({ id, name, hint, mode: own }) => (
         <div>
           <strong>{name}</strong> <code className="ui-id ui-beside">{words.ends(own, hint)}</code>

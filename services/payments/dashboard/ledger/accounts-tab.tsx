@@ -12,6 +12,7 @@ const words = texts.ledger;
 const columns: readonly Column<LedgerAccount>[] = [
   {
     header: words.account,
+    written: true,
     render: ({ id }) => (
       <Link to="/ledger" search={{ tab: 'entries', account_id: id } as never} data-row>
         <AccountName id={id} />

@@ -34,6 +34,7 @@ const columnsWith = (callerOf: (id: string | null) => string): Column<RequestLog
   { header: words.status, render: ({ status }) => <Badge color={statusColor(status)}>{status}</Badge> },
   {
     header: words.caller,
+    written: true,
     render: ({ key_id: key, user_id: user }) => (
       <span title={key ?? user ?? ''}>{callerOf(key ?? user)}</span>
     ),

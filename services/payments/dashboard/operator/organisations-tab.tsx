@@ -42,6 +42,7 @@ function canBeDecided({ live_access: live = 'none' }: Organisation): boolean {
 const columns: readonly Column<Organisation>[] = [
   {
     header: words.name,
+    written: true,
     render: ({ id, name }) => (
       <div>
         <strong>{name}</strong>

@@ -25,6 +25,7 @@ const words = texts.methods;
 const columns: readonly Column<PaymentMethod>[] = [
   {
     header: words.id,
+    written: true,
     render: (method) => (
       <div>
         <Link to="/payment-methods/$id" params={{ id: method.id } as never} data-row>

@@ -29,6 +29,7 @@ export const paymentColumns: readonly Column<Payment>[] = [
   { header: words.rail, render: ({ rail_selected: rail }) => <RailName rail={rail} /> },
   {
     header: words.way,
+    written: true,
     render: ({ source, destination }) => (
       <span>
         <MethodName id={source.payment_method_id} />
@@ -36,7 +37,7 @@ export const paymentColumns: readonly Column<Payment>[] = [
       </span>
     ),
   },
-  { header: words.description, render: (payment) => <Described payment={payment} /> },
+  { header: words.description, written: true, render: (payment) => <Described payment={payment} /> },
   { header: words.created, align: 'right', render: ({ created_at: at }) => <When at={at} /> },
 ];
 

@@ -24,6 +24,7 @@ const columns: readonly Column<AuditEntry>[] = [
   { header: words.action, render: ({ action }) => words.actions[action] ?? action },
   {
     header: words.who,
+    written: true,
     render: ({ user_id: id, user_name: name, user_email: email, ip }) => (
       <div title={email ?? id}>
         {name || email || (id === 'operator' ? words.operator : id)}

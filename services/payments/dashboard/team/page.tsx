@@ -87,13 +87,14 @@ function MembersPanel() {
   const columns: Column<Member>[] = [
     {
       header: words.name,
+      written: true,
       render: ({ name, email }) => (
         <span>
           <strong>{name}</strong> {email === own ? <Badge color="gray">{words.you}</Badge> : null}
         </span>
       ),
     },
-    { header: words.email, render: ({ email }) => email },
+    { header: words.email, written: true, render: ({ email }) => email },
     { header: words.role, render: (member) => <RoleCell member={member} canChange={rights.manage} /> },
     { header: words.since, align: 'right', render: ({ created_at: at }) => <When at={at} dayOnly /> },
     {
@@ -184,7 +185,7 @@ function RemoveButton({ member }: { member: Member }) {
 }
 
 const invitationColumns: readonly Column<Invitation>[] = [
-  { header: words.email, render: ({ email }) => email },
+  { header: words.email, written: true, render: ({ email }) => email },
   { header: words.role, render: ({ role }) => texts.roles[role] },
   { header: words.expires, align: 'right', render: ({ expires_at: at }) => <When at={at} /> },
   {

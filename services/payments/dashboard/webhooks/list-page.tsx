@@ -25,7 +25,7 @@ const columns: readonly Column<WebhookEndpoint>[] = [
   { header: words.status, render: (endpoint) => <EndpointStatus endpoint={endpoint} /> },
   { header: words.health, render: ({ id }) => <EndpointHealth endpointId={id} /> },
   { header: words.events, render: eventsOf },
-  { header: words.description, render: ({ description }) => description ?? '' },
+  { header: words.description, written: true, render: ({ description }) => description ?? '' },
   { header: texts.methods.created, align: 'right', render: ({ created_at: at }) => <When at={at} dayOnly /> },
 ];
 

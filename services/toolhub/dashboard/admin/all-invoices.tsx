@@ -13,6 +13,7 @@ const columns = [
   number,
   {
     header: words.customer,
+    written: true,
     render: ({ bill_to: { name, email } }) => (
       <div>
         {name}

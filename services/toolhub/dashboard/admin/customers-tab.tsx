@@ -68,8 +68,8 @@ export function CustomersTab() {
 
 function columnsWith(show: (id: string) => void): Column<Customer>[] {
   return [
-    { header: texts.fields.email, render: ({ email }) => <strong>{email}</strong> },
-    { header: texts.fields.name, render: ({ name }) => name },
+    { header: texts.fields.email, written: true, render: ({ email }) => <strong>{email}</strong> },
+    { header: texts.fields.name, written: true, render: ({ name }) => name },
     { header: words.plan, render: ({ plan }) => plan },
     {
       header: words.status,

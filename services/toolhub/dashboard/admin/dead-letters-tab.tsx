@@ -35,6 +35,7 @@ export function DeadLettersTab() {
   const columns: readonly Column<Sufferer>[] = [
     {
       header: words.customer,
+      written: true,
       render: ({ customer_id: id, customer }) => (
         <div>
           <Anchor component="button" type="button" fw={600} ta="left" onClick={() => setShown(id)}>

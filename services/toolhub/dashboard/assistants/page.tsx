@@ -77,7 +77,7 @@ function anySnippet(address: string): string {
 }
 
 const columns: readonly Column<ConnectedClient>[] = [
-  { header: words.client, render: ({ name }) => <strong>{name}</strong> },
+  { header: words.client, written: true, render: ({ name }) => <strong>{name}</strong> },
   { header: words.scopes, render: ({ scopes }) => scopeWords(scopes) },
   { header: words.connectedAt, align: 'right', render: ({ connected_at: at }) => <When at={at} dayOnly /> },
   { header: words.lastSeen, align: 'right', render: ({ last_seen_at: at }) => <When at={at} /> },

@@ -24,10 +24,11 @@ const columnsWith = (names: Names): readonly Column<AuditEntry>[] => [
     header: words.action,
     render: ({ action }) => <strong title={action}>{words.actions[action] ?? action}</strong>,
   },
-  { header: words.target, render: (entry) => <TargetName entry={entry} names={names} /> },
+  { header: words.target, written: true, render: (entry) => <TargetName entry={entry} names={names} /> },
   { header: words.outcome, render: ({ outcome }) => <OutcomeBadge outcome={outcome} /> },
   {
     header: words.actor,
+    written: true,
     render: ({ actor }) => <ActorName actor={actor} names={names} />,
   },
   { header: words.from, render: ({ ip }) => ip ?? '' },

@@ -12,7 +12,7 @@ const SHOWN = 8;
 const columnsWith = (names: Names): readonly Column<AuditEntry>[] => [
   { header: words.tool, render: ({ target }) => <ToolName name={target ?? ''} names={names} /> },
   { header: words.outcome, render: ({ outcome }) => <OutcomeBadge outcome={outcome} /> },
-  { header: words.by, render: ({ actor }) => <ActorName actor={actor} names={names} /> },
+  { header: words.by, written: true, render: ({ actor }) => <ActorName actor={actor} names={names} /> },
   { header: words.when, align: 'right', render: ({ at }) => <When at={at} /> },
 ];
 

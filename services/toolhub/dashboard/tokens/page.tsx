@@ -34,7 +34,7 @@ interface Token {
 }
 
 const columns: readonly Column<Token>[] = [
-  { header: words.name, render: ({ name }) => <strong>{name}</strong> },
+  { header: words.name, written: true, render: ({ name }) => <strong>{name}</strong> },
   { header: words.scopes, render: ({ scopes }) => scopeWords(scopes) },
   { header: words.created, align: 'right', render: ({ created_at: at }) => <When at={at} dayOnly /> },
   { header: words.lastUsed, align: 'right', render: ({ last_used_at: at }) => <When at={at} /> },

@@ -14,7 +14,7 @@ const stateColors: Record<LedgerEntry['state'], string> = {
 };
 
 export const entryColumns: readonly Column<LedgerEntry>[] = [
-  { header: words.account, render: ({ account_id: id }) => <AccountName id={id} /> },
+  { header: words.account, written: true, render: ({ account_id: id }) => <AccountName id={id} /> },
   {
     header: words.directions.debit,
     align: 'right',
