@@ -348,6 +348,16 @@ describe('a dead letter', () => {
       [second.customer.id, 1],
       [first.customer.id, 1],
     ]);
+    // Page by page, to the last of them.
+    const turned: string[] = [];
+    for (let cursor: string | null = ''; cursor !== null; ) {
+      const query: string = cursor === '' ? '' : `&cursor=${cursor}`;
+      const { body } = await admin('GET', `/api/admin/webhooks/dlq?limit=1${query}`);
+      turned.push(...body.data.map((entry: { customer_id: string }) => entry.customer_id));
+      cursor = body.next_cursor;
+    }
+    expect(new Set(turned).size).toBe(turned.length);
+    expect(turned.filter((id) => own.includes(id))).toEqual([second.customer.id, first.customer.id]);
     // One that is replayed and dies again was given up last.
     expect((await first.api('POST', `/api/webhooks/dlq/${id}/replay`)).status).toBe(202);
     expect(await listed()).toEqual([[second.customer.id, 1]]);

@@ -5,7 +5,6 @@ import {
   JsonBlock,
   PagedTable,
   Panel,
-  QueryTable,
   toast,
   usePlace,
   When,
@@ -30,7 +29,8 @@ interface Sufferer {
 
 /** Whose webhooks do not answer, and what they missed. */
 export function DeadLettersTab() {
-  const query = useList<Sufferer>(PATH);
+  const place = usePlace();
+  const query = useList<Sufferer>(PATH, { cursor: place.cursor });
   const [shown, setShown] = useState<string>();
   const columns: readonly Column<Sufferer>[] = [
     {
@@ -52,7 +52,8 @@ export function DeadLettersTab() {
   ];
   return (
     <Panel title={words.tabs.deadLetters} lead={words.deadLettersLead} flush>
-      <QueryTable
+      <PagedTable
+        place={place}
         label={words.tabs.deadLetters}
         query={query}
         columns={columns}

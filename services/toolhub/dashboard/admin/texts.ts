@@ -39,8 +39,7 @@ export const admin = {
   stopsThere: 'Calls stop there',
   stopsThereHint: 'Otherwise they go on at the price below.',
   overage: 'Price of 1,000 calls beyond',
-  deadLettersLead:
-    'Customers whose webhooks did not answer, and what they missed: the hundred with the newest. Kept for 7 days.',
+  deadLettersLead: 'Customers whose webhooks did not answer, and what they missed. Kept for 7 days.',
   deadCount: 'Letters',
   newestDead: 'Newest',
   noDeadLetters: 'None: every event was delivered',

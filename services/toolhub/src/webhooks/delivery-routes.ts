@@ -7,7 +7,7 @@ import { errors } from '../errors.ts';
 import type { ToolhubRoutes } from '../route-rules.ts';
 import { DeadLetterCustomer, DeadLetterSchema, DeliveryDetails, DeliverySchema } from './schemas.ts';
 import type { Webhooks } from './service.ts';
-import { deadLetterToApi, deliveryId, deliveryToApi } from './webhook.ts';
+import { deadLetterToApi, deliveryId, deliveryToApi, type UnreachedCustomer } from './webhook.ts';
 
 export interface WebhookRoutesDependencies {
   webhooks: Webhooks;
@@ -25,6 +25,11 @@ const idParams = (prefix: string) => Type.Object({ id: idParam(prefix) });
 const customerParam = { customerId: idParam('cus') };
 const deliveryCursor = cursorCodec(Type.Object({ id: Type.String({ pattern: '^dlv_[0-9a-z]{26}$' }) }));
 const deadLetterCursor = cursorCodec(Type.Object({ id: Type.String({ pattern: '^dlq_[0-9a-z]{26}$' }) }));
+/** The end of the year 9999: any time before it is one to the database, too. */
+const TIME_MS_MAX = 253_402_300_799_999;
+const unreachedCursor = cursorCodec(
+  Type.Object({ newest_ms: Type.Integer({ minimum: 0, maximum: TIME_MS_MAX }), id: idParam('cus') }),
+);
 const tags = ['Webhooks'];
 
 /** What was sent, what was given up, and sending that again. */
@@ -133,23 +138,30 @@ function registerLists(
         operationId: 'admin.list_dead_letter_customers',
         tags: ['Admin'],
         summary: 'Customers with dead letters',
-        description: 'The hundred whose deliveries were given up last, with how many.',
-        response: {
-          200: Type.Object({ data: Type.Array(DeadLetterCustomer) }, { title: 'DeadLetterCustomerList' }),
-        },
+        description: 'With how many, those first whose deliveries were given up last.',
+        querystring: listQuery(),
+        response: { 200: listSchema(DeadLetterCustomer) },
       },
     },
-    async () => ({
-      data: await Promise.all(
-        (await webhooks.customersWithDeadLetters()).map(async ({ customerId, count, newestAt }) => {
-          const found = await customers.find(customerId);
-          return {
-            ...{ customer_id: customerId, count, newest_at: newestAt.toISOString() },
-            customer: found === undefined ? null : { name: found.name, email: found.email },
-          };
-        }),
-      ),
-    }),
+    async ({ query }) => {
+      const { data, next_cursor } = await listPage(query, {
+        cursor: unreachedCursor,
+        read: ({ from, limit }) =>
+          webhooks.customersWithDeadLetters({
+            ...{ limit, after: from && { newestAt: new Date(from.newest_ms), customerId: from.id } },
+          }),
+        positionOf: ({ newestAt, customerId }) => ({ newest_ms: newestAt.getTime(), id: customerId }),
+        show: (unreached) => unreached,
+      });
+      const named = async ({ customerId, count, newestAt }: UnreachedCustomer) => {
+        const found = await customers.find(customerId);
+        return {
+          ...{ customer_id: customerId, count, newest_at: newestAt.toISOString() },
+          customer: found === undefined ? null : { name: found.name, email: found.email },
+        };
+      };
+      return { data: await Promise.all(data.map(named)), next_cursor };
+    },
   );
 
   routes.get(

@@ -17,6 +17,8 @@ import {
   deliveryId,
   subscribesTo,
   toDeadLetter,
+  type UnreachedCustomer,
+  type UnreachedPage,
   type WebhookConfig,
   webhookBody,
 } from './webhook.ts';
@@ -61,7 +63,7 @@ export interface Webhooks {
   findDelivery(customerId: string, id: string): Promise<{ delivery: Delivery; body: unknown } | undefined>;
   listDeadLetters(customerId: string, page: DeliveryPage): Promise<DeadLetter[]>;
   /** For the operator: whose deliveries were given up. */
-  customersWithDeadLetters(): Promise<{ customerId: string; count: number; newestAt: Date }[]>;
+  customersWithDeadLetters(page: UnreachedPage): Promise<UnreachedCustomer[]>;
   /** Starts over with a dead letter, under the same event id. Undefined when there is none of this id. */
   replay(customerId: string, deadLetterId: string): Promise<Delivery | undefined>;
   readonly deliver: DeliverEvent;
@@ -69,8 +71,6 @@ export interface Webhooks {
   readonly dispatcher: WebhookDispatcher;
   readonly jobs: { handlers: readonly Handler[]; cron: readonly CronEntry[] };
 }
-
-const CUSTOMERS_SHOWN_MAX = 100;
 
 export function createWebhooks(deps: WebhooksDependencies): Webhooks {
   const { database, now, newId } = deps;
@@ -159,8 +159,8 @@ export function createWebhooks(deps: WebhooksDependencies): Webhooks {
       return dead.map((delivery) => toDeadLetter(delivery, byId.get(delivery.eventId)));
     },
 
-    customersWithDeadLetters: () =>
-      database.transaction((tx) => listCustomersWithDeadLetters(tx, CUSTOMERS_SHOWN_MAX), {
+    customersWithDeadLetters: (page) =>
+      database.transaction((tx) => listCustomersWithDeadLetters(tx, page), {
         ...{ readOnly: true, report: true },
       }),
 

@@ -1,7 +1,7 @@
 import { type Queryable, queryByTenant, type TenantStatement } from '@libs/db';
 import type { EventType } from '../events/event.ts';
 import { DELIVERY_SCHEMA } from './rules.ts';
-import type { WebhookConfig } from './webhook.ts';
+import type { UnreachedCustomer, UnreachedPage, WebhookConfig } from './webhook.ts';
 
 interface ConfigRow {
   customer_id: string;
@@ -81,13 +81,17 @@ const FIND_MANY: TenantStatement = {
 /** Whose deliveries were given up, those first where that was last; one that was replayed may die again. */
 export async function listCustomersWithDeadLetters(
   db: Queryable,
-  limit: number,
-): Promise<{ customerId: string; count: number; newestAt: Date }[]> {
+  { after, limit }: UnreachedPage,
+): Promise<UnreachedCustomer[]> {
   const { rows } = await db.query<{ customer_id: string; count: number; newest_at: Date }>(
-    `select tenant_id as customer_id, count(*) as count, max(finished_at) as newest_at
-     from ${DELIVERY_SCHEMA}.deliveries where status = 'dead' group by tenant_id
-     order by max(finished_at) desc, tenant_id limit $1`,
-    [limit],
+    // In milliseconds, as a place in the list is told: what it left out would be behind it or before it by chance.
+    `select * from (
+       select tenant_id as customer_id, count(*) as count, date_trunc('milliseconds', max(finished_at)) as newest_at
+       from ${DELIVERY_SCHEMA}.deliveries where status = 'dead' group by tenant_id
+     ) as given_up
+     where $2::timestamptz is null or newest_at < $2 or (newest_at = $2 and customer_id > $3)
+     order by newest_at desc, customer_id limit $1`,
+    [limit, after?.newestAt ?? null, after?.customerId ?? null],
   );
   return rows.map((row) => ({ customerId: row.customer_id, count: row.count, newestAt: row.newest_at }));
 }

@@ -24,6 +24,21 @@ export interface DeadLetter {
   expiresAt: Date;
 }
 
+/** A customer with dead letters: how many, and when the last one was given up. */
+export interface UnreachedCustomer {
+  customerId: string;
+  count: number;
+  newestAt: Date;
+}
+
+/** What the list of them goes by. */
+export type UnreachedPlace = Pick<UnreachedCustomer, 'customerId' | 'newestAt'>;
+
+export interface UnreachedPage {
+  after: UnreachedPlace | undefined;
+  limit: number;
+}
+
 const DELIVERY_PREFIX = 'dlv_';
 const DEAD_LETTER_PREFIX = 'dlq_';
 
