@@ -109,8 +109,9 @@ export function testGoingOn(running: () => Mishaps): void {
     const { dashboard, openAs } = running();
     const person = await signUp(dashboard, { name: 'Ada Lovelace', organisation: 'Engines' });
     await verifyAddress(dashboard, person);
-    const page = await openAs(person.cookie);
-    await page.context().clearCookies();
+    let page = await openAs(person.cookie);
+    const context = page.context();
+    await context.clearCookies();
     // Of live mode, while the link in the mail is of none.
     const meant = '/dashboard/live/payments?status=failed';
     const isAt = (end: string) =>
@@ -132,6 +133,9 @@ export function testGoingOn(running: () => Mishaps): void {
     await page.goto(`/dashboard/reset?token=${token}`);
     await follow('The link no longer works? Get another one.');
     await isAt('/forgot');
+    // As the link of a mail opens: in another tab.
+    await page.close();
+    page = await context.newPage();
     await page.goto(`/dashboard/reset?token=${token}`);
     await page.getByRole('textbox', { name: 'Password' }).fill(`another ${PASSWORD}`);
     await page.getByRole('button', { name: 'Set the password' }).click();
@@ -142,6 +146,32 @@ export function testGoingOn(running: () => Mishaps): void {
     await page.getByRole('heading', { level: 1, name: 'Payments' }).waitFor();
     expect(page.url()).toBe(new URL(meant, page.url()).href);
     await page.context().close();
+  });
+
+  test('a browser that keeps nothing for pages lets in as any other', async () => {
+    const { dashboard, openAs } = running();
+    const person = await signUp(dashboard, { name: 'Ada Lovelace', organisation: 'Engines' });
+    for (const answer of ["throw new DOMException('denied', 'SecurityError')", 'return null']) {
+      const page = await openAs(person.cookie);
+      await page.context().clearCookies();
+      await page.addInitScript(`for (const name of ['sessionStorage', 'localStorage'])
+        Object.defineProperty(window, name, { get() { ${answer} } });`);
+      await page.goto('/dashboard/forgot?next=/dashboard/events');
+      await page.getByLabel('E-mail').fill('nobody@example.com');
+      await page.getByRole('button', { name: 'Send the link' }).click();
+      await page.getByText('the mail is on its way').waitFor();
+      await page.goto('/dashboard/reset?token=none');
+      await page.getByRole('textbox', { name: 'Password' }).waitFor();
+      await page.goto('/dashboard/login?next=/dashboard/events');
+      await page.getByLabel('E-mail').fill(person.email);
+      await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
+      await page.getByRole('button', { name: 'Log in', exact: true }).click();
+      await page.getByRole('heading', { level: 1, name: 'Events' }).waitFor();
+      await page.getByRole('button', { name: 'Your account' }).click();
+      await page.getByRole('menuitem', { name: 'Log out' }).click();
+      await page.getByRole('heading', { level: 1, name: 'Log in' }).waitFor();
+      await page.context().close();
+    }
   });
 
   test('a payment that is filled in again after the log-in has its quote, too, without a field being touched', async () => {

@@ -1,4 +1,5 @@
 import { connection } from '../api/connection.ts';
+import { keepIn, roomOfWindow } from './room.ts';
 
 const RELOADED = 'reloaded-for-a-missing-part';
 const RELOADED_WITHIN_MS = 10_000;
@@ -36,9 +37,10 @@ async function reloadWhenAnswered(): Promise<never> {
     connection.reportLost();
     await connection.back();
   }
-  const lastMs = Number(sessionStorage.getItem(RELOADED) ?? 0);
+  const room = roomOfWindow();
+  const lastMs = Number(room?.getItem(RELOADED) ?? 0);
   if (Date.now() - lastMs < RELOADED_WITHIN_MS) throw new Error('A part of the program is missing.');
-  sessionStorage.setItem(RELOADED, String(Date.now()));
+  keepIn(room, RELOADED, String(Date.now()));
   window.location.reload();
   return new Promise<never>(() => {});
 }

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react';
+import { keepIn, roomOfWindow } from '../app/room.ts';
 
 /** Names of fields whose content is never put aside, however deep they lie. */
 const SECRET = /pass|secret|token|key|code|pin|iban|number|routing/i;
@@ -29,7 +30,8 @@ export const drafts = {
   },
   /** Somebody leaves of their own will. */
   forget(): void {
-    for (const key of Object.keys(sessionStorage)) if (key.startsWith(PREFIX)) sessionStorage.removeItem(key);
+    const room = roomOfWindow();
+    for (const key of Object.keys(room ?? {})) if (key.startsWith(PREFIX)) room?.removeItem(key);
   },
 };
 
@@ -55,7 +57,7 @@ export function mergeDraft<Form extends object>(form: Form, draft: Values): Form
 }
 
 function read(name: string): Values | undefined {
-  const text = sessionStorage.getItem(PREFIX + name);
+  const text = roomOfWindow()?.getItem(PREFIX + name) ?? null;
   if (text === null) return undefined;
   const draft = JSON.parse(text) as Draft;
   return draft.owner === owner && Date.now() - draft.at < KEPT_MS ? draft.values : undefined;
@@ -64,12 +66,7 @@ function read(name: string): Values | undefined {
 function save(name: string, values: object): void {
   if (owner === undefined) return;
   const text = JSON.stringify({ owner, at: Date.now(), values: withoutSecrets(values) } satisfies Draft);
-  if (text.length > LENGTH_MAX) return;
-  try {
-    sessionStorage.setItem(PREFIX + name, text);
-  } catch {
-    // A browser that gives no room: then it is lost, as without this.
-  }
+  if (text.length <= LENGTH_MAX) keepIn(roomOfWindow(), PREFIX + name, text);
 }
 
 /** `name` says which form of the page it is. What comes back is what had been typed there, once. */
@@ -77,7 +74,7 @@ export function useDraft(form: { name: string; current: () => object | undefined
   const { name, current } = form;
   const [place] = useState(() => `${window.location.pathname} ${name}`);
   const [restored] = useState(() => read(place));
-  useEffect(() => sessionStorage.removeItem(PREFIX + place), [place]);
+  useEffect(() => roomOfWindow()?.removeItem(PREFIX + place), [place]);
   useEffect(() => {
     const keep = () => {
       const values = current();
