@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { call, signUp } from '../../../services/toolhub/test/accounts.ts';
 import { ADMIN_TOKEN } from '../../../services/toolhub/test/instance.ts';
-import { openPage } from '../chromium.ts';
+import { isDrawn, openPage } from '../chromium.ts';
 import type { Running } from './rig.ts';
 import { addAuditEntries, LOOKED_AT_MAX } from './seed.ts';
 import { STEP_MS } from './steps.ts';
@@ -17,6 +17,11 @@ const PHONE = { width: 360, height: 740 };
 /** The row or heading that has the focus, by its first words. */
 const FOCUSED = `(document.activeElement.closest('tr')?.querySelector('td') ?? document.activeElement).textContent.slice(0, 80)`;
 const ROOM = '.ui-table-room';
+const WIDER_THAN_A_SMALL_DESKTOP = `{
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync('.ui-table { min-width: 1000px }');
+  document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
+}`;
 const CHOSEN_IS_IN_VIEW = `(() => {
   const row = document.querySelector('[role=tablist]').getBoundingClientRect();
   const tabs = [...document.querySelectorAll('[role=tab]')].map((tab) => tab.getBoundingClientRect());
@@ -51,6 +56,34 @@ export function testKeyboard(running: () => Running): void {
     await focused().toBe(above);
     await revoke(page, above);
     await focused().toBe('Tokens');
+    expect(faults).toEqual([]);
+    await page.context().close();
+  });
+
+  test('on a phone the keyboard passes by the list of pages while it is closed, and leaves it by Escape', {
+    timeout: 60_000,
+  }, async () => {
+    const { hub, chromium } = running();
+    const [name = '', value = ''] = (await signUp(hub.url)).cookie.split('=');
+    const { page, faults } = await openPage(chromium, hub.url, { viewport: PHONE });
+    page.setDefaultTimeout(STEP_MS);
+    await page.context().addCookies([{ name, value, url: hub.url }]);
+    await page.goto('/tokens');
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    const isInTheList = () => page.evaluate<boolean>(`document.activeElement.closest('nav') !== null`);
+    await page.getByRole('button', { name: 'Your account' }).focus();
+    await page.keyboard.press('Tab');
+    expect(await isInTheList()).toBe(false);
+    const menu = page.getByRole('button', { name: 'Open the menu' });
+    await menu.press('Enter');
+    await page.getByRole('link', { name: 'Connections' }).focus();
+    await page.keyboard.press('Escape');
+    await page.locator(':focus').and(menu).waitFor();
+    // The page that one is at already.
+    await menu.press('Enter');
+    await page.getByRole('link', { name: 'Tokens' }).press('Enter');
+    await menu.waitFor();
+    expect(await page.getByRole('link', { name: 'Connections' }).isVisible()).toBe(false);
     expect(faults).toEqual([]);
     await page.context().close();
   });
@@ -188,6 +221,10 @@ async function movesByKeys(page: Page): Promise<void> {
   const room = page.locator(ROOM);
   expect(await room.getAttribute('tabindex')).toBeNull();
   await page.setViewportSize(SMALL_DESKTOP);
+  await isDrawn(page);
+  // Not by a long name, which goes on in the next line.
+  expect(await room.getAttribute('tabindex')).toBeNull();
+  await page.evaluate(WIDER_THAN_A_SMALL_DESKTOP);
   await page.getByRole('region', { name: 'Tokens, moves sideways' }).focus();
   await page.keyboard.press('ArrowRight');
   await expect.poll(() => room.evaluate(({ scrollLeft }) => scrollLeft)).toBeGreaterThan(0);

@@ -1,7 +1,7 @@
 import { ActionIcon, AppShell, Box, Burger, Group, ScrollArea, Text, Tooltip } from '@mantine/core';
 import { useDisclosure, useHotkeys } from '@mantine/hooks';
 import { Link, useLocation } from '@tanstack/react-router';
-import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react';
+import { type KeyboardEvent, lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
 import { texts } from '../texts.ts';
 import { Icon, type IconName } from '../theme/icons.tsx';
 import { ColourSwitch } from './colour-switch.tsx';
@@ -43,6 +43,12 @@ export function Shell(props: ShellProps) {
   const [opened, { toggle, close }] = useDisclosure(false);
   const [wanted, setWanted] = useState(false);
   const { pathname } = useLocation();
+  const burger = useRef<HTMLButtonElement>(null);
+  const closeByKey = ({ key }: KeyboardEvent) => {
+    if (!opened || key !== 'Escape') return;
+    close();
+    burger.current?.focus();
+  };
   // biome-ignore lint/correctness/useExhaustiveDependencies: the drawer closes when the page changes
   useEffect(close, [pathname]);
   const openPalette = () => {
@@ -66,7 +72,10 @@ export function Shell(props: ShellProps) {
         <Group h="100%" px="md" justify="space-between" wrap="nowrap" gap="xs" mt={props.mode ? -3 : 0}>
           <Group gap="sm" wrap="nowrap">
             <Burger
+              ref={burger}
               opened={opened}
+              aria-expanded={opened}
+              onKeyDown={closeByKey}
               onClick={toggle}
               hiddenFrom="sm"
               size="sm"
@@ -92,15 +101,22 @@ export function Shell(props: ShellProps) {
           </Group>
         </Group>
       </AppShell.Header>
-      <AppShell.Navbar p="xs" aria-label={texts.navigation}>
+      <AppShell.Navbar
+        p="xs"
+        aria-label={texts.navigation}
+        className="ui-drawer"
+        data-closed={!opened || undefined}
+        onKeyDown={closeByKey}
+      >
         {props.place}
         <AppShell.Section grow component={ScrollArea} className="ui-nav">
           {props.navigation.map((group) => (
-            <NavigationGroupView key={group.label ?? ''} group={group} />
+            <NavigationGroupView key={group.label ?? ''} group={group} onChosen={close} />
           ))}
         </AppShell.Section>
       </AppShell.Navbar>
-      <AppShell.Main id="content">
+      {/* Whoever comes to the page by the keyboard sees where they are, and not the drawer above it. */}
+      <AppShell.Main id="content" onFocus={close}>
         <ConnectionBanner />
         {props.mode?.banner}
         {props.children}
@@ -114,12 +130,13 @@ export function Shell(props: ShellProps) {
   );
 }
 
-function NavigationGroupView({ group }: { group: NavigationGroup }) {
+/** Also who is at the page that they choose wants to see it. */
+function NavigationGroupView({ group, onChosen }: { group: NavigationGroup; onChosen: () => void }) {
   return (
     <div>
       {group.label === undefined ? null : <Text className="ui-nav-group">{group.label}</Text>}
       {group.items.map(({ to, label, icon }) => (
-        <Link key={to} to={to} activeOptions={{ exact: to === '/', includeSearch: false }}>
+        <Link key={to} to={to} activeOptions={{ exact: to === '/', includeSearch: false }} onClick={onChosen}>
           <Icon name={icon} />
           {label}
         </Link>
