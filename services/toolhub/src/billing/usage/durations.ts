@@ -1,6 +1,6 @@
 /*
  * Durations are counted in classes that grow by an eighth of a power of two, so a percentile taken from the counts is
- * at most 5 % off, and the counts of any days, tools and processes can be added.
+ * at most 5 % off (and half a millisecond, since it is shown in whole ones), and the counts of any days, tools and processes can be added.
  */
 const CLASSES_PER_DOUBLING = 8;
 /** Class 0 holds what took less than a millisecond; the last one, everything beyond 17 minutes. */
