@@ -1,5 +1,5 @@
 // Declared routes: no decision can be left out, each is done by one rule, and refusals are audited.
-import { defineErrors } from '@libs/runtime';
+import { defineErrors, type FieldError } from '@libs/runtime';
 import type { FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import { afterEach, beforeEach, describe, expect, expectTypeOf, test } from 'vitest';
@@ -300,6 +300,30 @@ test('fields for a route that reads no body are passed over, unless the service 
   expect(asked).toBe(0);
   for (const empty of [undefined, '', '{}']) expect(await act('/v1/strict', empty)).toEqual([200, undefined]);
   expect(asked).toBe(3);
+});
+
+test('parameters for a route that reads no query are passed over, unless the service refuses them by name', async () => {
+  const decided = { access: 'public', rate: 'none', audit: 'none', idempotency: 'safe' } as const;
+  const strict = createRoutes(app, { ...rules(), refusesUnreadFields: true });
+  routes.get('/v1/lenient', decided, async () => ({ fine: true }));
+  strict.get('/v1/strict', decided, async () => ({ fine: true }));
+  strict.post(
+    '/v1/strict',
+    { ...decided, idempotency: 'repeats', schema: { body: Type.Object({}) } },
+    async () => ({ fine: true }),
+  );
+  const read = { querystring: Type.Object({ a: Type.Optional(Type.String()) }) };
+  strict.get('/v1/strict/read', { ...decided, schema: read }, async () => ({ fine: true }));
+  const named = async (method: 'GET' | 'POST', url: string) => {
+    const answer = await app.inject({ method, url });
+    return [answer.statusCode, answer.json().errors?.map(({ parameter }: FieldError) => parameter)];
+  };
+  expect(await named('GET', '/v1/lenient?a=1')).toEqual([200, undefined]);
+  expect(await named('GET', '/v1/strict/read?a=1')).toEqual([200, undefined]);
+  expect(await named('GET', '/v1/strict?a=1&b%5Bc%5D=2')).toEqual([400, ['a', 'b[c]']]);
+  expect(await named('POST', '/v1/strict?amount=500')).toEqual([400, ['amount']]);
+  for (const address of ['/v1/strict', '/v1/strict?'])
+    expect(await named('POST', address)).toEqual([200, undefined]);
 });
 
 test('the reference knows who may call and that the key is honoured', async () => {

@@ -12,6 +12,7 @@ import type {
   RouteHandlerMethod,
   RouteShorthandOptions,
 } from 'fastify';
+import Type from 'typebox';
 import type { App } from './app-type.ts';
 import { refuseFields } from './input/unread-body.ts';
 import { type AuditedCall, auditHook, type RouteAudit } from './route-audit.ts';
@@ -44,7 +45,7 @@ export type RouteRules<Access extends string, Rate extends string, Tx> = {
   audit(request: FastifyRequest, call: AuditedCall): Promise<void> | void;
   /** Does the work once per key and answers; where no key was sent, simply does it. A repeat is not asked `before`. */
   once(request: FastifyRequest, reply: FastifyReply, keyed: KeyedWork<Tx>): Promise<unknown>;
-  /** Whether routes that read no body refuse the fields of one; otherwise they pass over it. */
+  /** Whether routes that read no body refuse the fields of one, and those that read no query its parameters; otherwise they pass over them. */
   refusesUnreadFields?: boolean;
   /** The reference's view of `access`: the security schemes that let a caller in. */
   security?(need: Access): Record<string, string[]>[];
@@ -165,7 +166,11 @@ export function createRoutes<Access extends string, Rate extends string, Tx = ne
         ...fastifyOptions,
         method,
         url: path,
-        schema: { ...(security === undefined ? {} : { security }), ...options.schema },
+        schema: {
+          ...(security === undefined ? {} : { security }),
+          ...(rules.refusesUnreadFields === true && readsNoQuery(options.schema) ? NO_QUERY : {}),
+          ...options.schema,
+        },
         config: {
           ...options.config,
           declared: {
@@ -197,6 +202,14 @@ export function createRoutes<Access extends string, Rate extends string, Tx = ne
 
 function readsNoBody(method: HTTPMethods, schema: FastifySchema | undefined): boolean {
   return method !== 'GET' && schema?.body === undefined && schema?.consumes === undefined;
+}
+
+/** What somebody meant to say there is refused by its name: a refund with `?amount=500` would give back all of the payment. */
+const NO_QUERY = { querystring: Type.Object({}, { additionalProperties: false }) };
+
+/** An address that strangers were given for bodies of their own form may have a query of theirs. */
+function readsNoQuery(schema: FastifySchema | undefined): boolean {
+  return schema?.querystring === undefined && schema?.consumes === undefined;
 }
 
 function keyedHandler<Tx>(

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { errors } from '../../../services/payments/src/errors.ts';
 import { fingerprintOf } from '../../../services/payments/src/idempotency/key.ts';
 import { ADMIN_TOKEN, type Answer, type Harness, startHarness } from './harness.ts';
+import { payment } from './paying.ts';
 import { signUp } from './person.ts';
 
 let harness: Harness;
@@ -86,6 +87,32 @@ test('[P-2.5] bad parameters of lists are 400 and named', async () => {
     }
     expect((await harness.call('GET', `${list}?limit=100`, { key })).status).toBe(200);
   }
+});
+
+test('[P-2.7] where no query is read, its parameters are refused by name all the same', async () => {
+  const pay = (query: string) =>
+    harness.call('POST', `/v1/payments${query}`, {
+      key,
+      body: payment(),
+      headers: { 'idempotency-key': `pay${query}` },
+    });
+  const path = `/v1/payments/${(await pay('')).body.id}`;
+  expect((await harness.call('POST', `${path.replace('/v1', '/v1/sandbox')}/settle`, { key })).status).toBe(
+    200,
+  );
+  const idempotency = { headers: { 'idempotency-key': 'refund' } };
+  for (const answer of [
+    await pay('?dry_run=true'),
+    await harness.call('POST', `${path}/refunds?amount=500`, { key, ...idempotency }),
+    await harness.call('POST', `${path}/cancel?reason`, { key }),
+    await harness.call('GET', `${path}?expand=source`, { key }),
+    await harness.call('DELETE', `${METHODS}/pm_x?force=1`, { key }),
+  ]) {
+    expectProblem(answer, 400, 'invalid_query');
+    expect(answer.body.errors).toMatchObject([{ code: 'unknown_parameter', parameter: expect.any(String) }]);
+  }
+  const { body: list } = await harness.call('GET', '/v1/payments', { key });
+  expect(list.data).toMatchObject([{ status: 'completed', refunded_amount: 0 }]);
 });
 
 test('[P-2.6] every response has a request id, and problems repeat it', async () => {

@@ -88,7 +88,7 @@ test('[P-9.17] refusals are found by status, and pages follow each other without
   for (let cursor: string | null = ''; cursor !== null; ) {
     const page: Answer = await owner.call(
       'GET',
-      `/v1/request_logs?status=404&path=/v1/payments/&limit=2${cursor && `&cursor=${cursor}`}`,
+      `/v1/request_logs?status=400&path=/v1/payments/&limit=2${cursor && `&cursor=${cursor}`}`,
     );
     seen.push(...(page.body.data as Log[]).map(({ path }) => path));
     cursor = page.body.next_cursor;
