@@ -45,6 +45,12 @@ describe('answers that cannot be believed', () => {
     ['truncated', (file) => changed(file, (text) => text.slice(0, 3 * 95 + 12)), /no such entry/],
     ['empty', (file) => changed(file, () => ''), /no entries/],
     ['garbled', (file) => changed(file, (text) => text.replace('799R01', '799R\u0000!')), /no code/],
+    [
+      'without the line of its entry',
+      (file) => changed(file, (text) => text.replace(/^6.*\n/m, '')),
+      /missing or spoiled/,
+    ],
+    ['with a spoiled one', (file) => changed(file, (text) => text.replace(/^6/m, ' ')), /missing or spoiled/],
     ['not a file at all', (file) => changed(file, () => '<html>504</html>'), /no entries/],
     ['for another amount', (file) => rewritten(file, () => ({ amountCents: 1 })), /amount/],
     [
