@@ -98,7 +98,11 @@ test('[P-5.15] [P-5.16] what is not there or makes no sense is refused by name',
   const applied = await post('/v1/admin/quarantine/any/apply', { payment_id: 'pay_1' });
   expect([applied.status, applied.body.code]).toEqual([404, 'not_found']);
   expect((await post('/v1/admin/quarantine/any/apply', { payment: 'pay_1' })).status).toBe(422);
-  expect((await post('/v1/admin/quarantine/any/dismiss', { reason: '' })).status).toBe(422);
+  for (const reason of ['', ' \n'])
+    for (const what of ['quarantine/any/dismiss', 'ach_files/any/reject'])
+      expect((await post(`/v1/admin/${what}`, { reason, resend: true })).body.errors).toContainEqual(
+        expect.objectContaining({ pointer: '/reason' }),
+      );
   expect((await get('/v1/admin/quarantine?status=closed')).status).toBe(400);
   expect((await post('/v1/admin/ach_files/any/reject', { reason: 'x', resend: true })).status).toBe(404);
   expect((await post('/v1/admin/ach_files/any/reject', { reason: 'x' })).status).toBe(422);

@@ -189,6 +189,7 @@ export function registerQuarantineRoutes(
             reason: Type.String({
               minLength: 1,
               maxLength: REASON_LENGTH_MAX,
+              pattern: '\\S',
               examples: ['Sent twice by the bank.'],
             }),
           },

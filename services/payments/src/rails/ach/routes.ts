@@ -49,7 +49,7 @@ const File = Type.Object(
 
 const Rejection = Type.Object(
   {
-    reason: Type.String({ minLength: 1, maxLength: REASON_LENGTH_MAX }),
+    reason: Type.String({ minLength: 1, maxLength: REASON_LENGTH_MAX, pattern: '\\S' }),
     resend: Type.Boolean({ description: 'Whether its entries leave in the next file, or fail.' }),
   },
   {
