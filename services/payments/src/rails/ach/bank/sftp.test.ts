@@ -245,6 +245,24 @@ describe('fetching', () => {
     expect(await connect().collect(new Date())).toEqual({ files, isAll: true });
   });
 
+  test.each(['a.ach.part', 'a.ach.filepart', 'A.TMP'])(
+    '[P-5.12] one that the bank still writes, as %s, may hold returns, until it has lain still for long',
+    async (draft) => {
+      await put(draft, 'x');
+      await put('.hidden', 'x');
+      await put('b.ach', text(replyLines));
+      let now = Date.now();
+      const line = connect({ now: () => new Date(now), brokenOffMs: undefined });
+      const collected = async () => {
+        const { files, isAll } = await line.collect(new Date());
+        return [files.map(({ name }) => name), isAll];
+      };
+      expect(await collected()).toEqual([['b.ach'], false]);
+      now += 40_000;
+      expect(await collected()).toEqual([['b.ach'], true]);
+    },
+  );
+
   test('[P-5.14] one without its last control is still being written, until it has lain still for long', async () => {
     const whole = text(replyLines);
     await put('half.ach', whole.slice(0, 650));

@@ -23,7 +23,9 @@ const BROKEN_OFF_MS = 30_000;
 const FILES_PER_FETCH_MAX = 50;
 /** Two million lines of 94 columns are the most that is read. */
 const FILE_BYTES_MAX = 200_000_000;
-const UNFINISHED = /\.(part|tmp|filepart)$|^\./i;
+/** Under which a file lies until it is whole. */
+const DRAFT = /\.(part|tmp|filepart)$/i;
+const HIDDEN = /^\./;
 
 type ListedFile = Awaited<ReturnType<SftpClient['list']>>[number];
 type FileState = Awaited<ReturnType<SftpClient['stat']>>;
@@ -138,10 +140,15 @@ async function fetchFiles(
   options: AchSftpDependencies,
   pathOf: (name: string) => string,
 ): Promise<{ files: FetchedFile[]; isAll: boolean }> {
-  const { now, log, settleMs = SETTLE_MS } = options;
+  const { now, log, settleMs = SETTLE_MS, brokenOffMs = BROKEN_OFF_MS } = options;
   const stillBefore = now().getTime() - settleMs;
-  const listed = (await client.list(pathOf('')))
-    .filter(({ type, name }) => type === '-' && !UNFINISHED.test(name))
+  const all = (await client.list(pathOf(''))).filter(({ type }) => type === '-');
+  // What nobody goes on with was left behind, and is no answer that is still to come.
+  const isDrafted = all.some(
+    ({ name, modifyTime }) => DRAFT.test(name) && modifyTime > now().getTime() - brokenOffMs,
+  );
+  const listed = all
+    .filter(({ name }) => !DRAFT.test(name) && !HIDDEN.test(name))
     .sort((a, b) => a.modifyTime - b.modifyTime || (a.name < b.name ? -1 : 1));
   for (const { name, size } of listed.filter(isTooLarge))
     log.error(
@@ -160,7 +167,7 @@ async function fetchFiles(
     const content = (await client.get(pathOf(file.name))).toString('latin1');
     if (isWhole(file, content, options)) files.push({ name: file.name, content, state });
   }
-  return { files, isAll: files.length === listed.length };
+  return { files, isAll: files.length === listed.length && !isDrafted };
 }
 
 /** One that has changed since it was listed is still being written, and so is one that has no end. */

@@ -1,5 +1,5 @@
 // Live payments over a real SFTP server: files at the windows of the day, answers from the bank's folder.
-import { readdir, readFile, utimes, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { fromNewYork } from '../../../clock/new-york.ts';
@@ -209,6 +209,22 @@ test('[P-5.12] nothing settles while a file of the bank lies there that is too y
   await tick(house.context, LIVE_SCOPE);
   expect(await history(settling)).toBe('pending > processing > failed');
   expect(await history(leaving)).toBe('pending > processing');
+});
+
+test('[P-5.12] nothing settles while the bank writes a file under another name', async () => {
+  const settling = await payOut();
+  await tickAt('2083-03-01', '22:30');
+  await answerWith('R03');
+  const inbound = join(bank.folder, 'inbound');
+  await rename(join(inbound, 'returns.ach'), join(inbound, 'returns.ach.part'));
+  const written = fromNewYork('2083-03-02', '08:29');
+  await utimes(join(inbound, 'returns.ach.part'), written, new Date(written.getTime() + 45_000));
+  expect(await tickAt('2083-03-02', '08:30')).toEqual(new Date(now.getTime() + 30_000));
+  expect(await history(settling)).toBe('pending > processing');
+  await rename(join(inbound, 'returns.ach.part'), join(inbound, 'returns.ach'));
+  now = new Date(now.getTime() + 30_000);
+  await tick(house.context, LIVE_SCOPE);
+  expect(await history(settling)).toBe('pending > processing > failed');
 });
 
 test('a late return takes back a completed payment', async () => {
