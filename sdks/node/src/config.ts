@@ -1,3 +1,4 @@
+import { localFetch } from './local-fetch.ts';
 import { readTunnel, type TunnelOptions } from './tunnel-fetch.ts';
 
 const DEFAULT_BASE_URL = 'http://localhost:4000';
@@ -82,7 +83,7 @@ export function readSettings(options: PaymentsOptions): Settings {
     headers: { ...options.headers },
     onRequest: options.onRequest,
     onResponse: options.onResponse,
-    fetch: options.fetch ?? readTunnel(options) ?? ((input, init) => globalThis.fetch(input, init)),
+    fetch: options.fetch ?? readTunnel(options) ?? localFetch,
   };
 }
 

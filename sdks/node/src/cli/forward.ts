@@ -1,4 +1,5 @@
 import type { Event } from '../event-types.ts';
+import { localFetch } from '../local-fetch.ts';
 import { sleep } from '../request.ts';
 import { webhooks } from '../webhooks.ts';
 import { UsageError } from './command.ts';
@@ -46,7 +47,7 @@ export async function forward(
         'content-type': 'application/json',
         ...webhooks.sign(body, secret, { id: event.id }),
       };
-      const response = await fetch(target, {
+      const response = await localFetch(target, {
         method: 'POST',
         headers,
         body,
