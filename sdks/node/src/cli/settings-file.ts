@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { programOf } from './program.ts';
@@ -19,6 +19,8 @@ export class SettingsFileError extends Error {
 }
 
 const POSITIONS_MAX = 100;
+const LOCK_MS_MAX = 5_000;
+const LOCK_PAUSE_MS = 5;
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -34,8 +36,8 @@ export function readKept(env: Environment): Kept {
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {};
-    throw new SettingsFileError(`${path} cannot be read: ${(error as NodeJS.ErrnoException).code}`);
+    if (codeOf(error) === 'ENOENT') return {};
+    throw new SettingsFileError(`${path} cannot be read: ${codeOf(error)}`);
   }
   const kept = parseKept(text);
   if (kept !== undefined) return kept;
@@ -53,18 +55,60 @@ function parseKept(text: string): Kept | undefined {
   }
 }
 
-/** Written beside and renamed, so that a crash leaves the old one; never open to others, not even for a moment. */
 export function writeKept(env: Environment, changed: Kept): void {
+  changeKept(env, (kept) => ({ ...kept, ...changed }));
+}
+
+/**
+ * Commands run beside each other, as a listener and who asks for its secret: each changes what the one before has left. Written
+ * beside and renamed, so that a crash leaves the old one; never open to others, not even for a moment.
+ */
+function changeKept(env: Environment, change: (kept: Kept) => Kept): Kept {
   const path = settingsPath(env);
-  const kept = { ...readKept(env), ...changed };
-  const beside = `${path}.${randomBytes(4).toString('hex')}`;
+  const lock = `${path}.lock`;
+  let isOurs = false;
   try {
     mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    takeLock(lock);
+    isOurs = true;
+    const kept = change(readKept(env));
+    const beside = `${path}.${randomBytes(4).toString('hex')}`;
     writeFileSync(beside, `${JSON.stringify(kept, null, 2)}\n`, { mode: 0o600, flag: 'wx' });
     renameSync(beside, path);
+    return kept;
   } catch (error) {
-    throw new SettingsFileError(`${path} cannot be written: ${(error as NodeJS.ErrnoException).code}`);
+    if (error instanceof SettingsFileError) throw error;
+    throw new SettingsFileError(`${path} cannot be written: ${codeOf(error)}`);
+  } finally {
+    if (isOurs) leaveLock(lock);
   }
+}
+
+function takeLock(lock: string): void {
+  while (true) {
+    try {
+      mkdirSync(lock);
+      return;
+    } catch (error) {
+      if (codeOf(error) !== 'EEXIST') throw error;
+    }
+    const madeMs = statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now();
+    // Whoever made it was killed: it is held for the time of one write.
+    if (Math.abs(Date.now() - madeMs) > LOCK_MS_MAX) leaveLock(lock);
+    else Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, LOCK_PAUSE_MS);
+  }
+}
+
+function leaveLock(lock: string): void {
+  try {
+    rmdirSync(lock);
+  } catch (error) {
+    if (codeOf(error) !== 'ENOENT') throw error;
+  }
+}
+
+function codeOf(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException).code;
 }
 
 /** A line for the user where others may read the key. */
@@ -77,11 +121,11 @@ export function warningAboutFile(env: Environment): string | undefined {
 
 /** The secret of this machine's listeners, made at the first use. */
 export function listenSecret(env: Environment): string {
-  const kept = readKept(env).listen_secret;
-  if (kept !== undefined) return kept;
-  const secret = `whsec_${randomBytes(32).toString('base64')}`;
-  writeKept(env, { listen_secret: secret });
-  return secret;
+  const known = readKept(env).listen_secret;
+  if (known !== undefined) return known;
+  const made = `whsec_${randomBytes(32).toString('base64')}`;
+  const kept = changeKept(env, (before) => ({ ...before, listen_secret: before.listen_secret ?? made }));
+  return kept.listen_secret as string;
 }
 
 /** A listener is its key, its server and where it forwards to; the key itself is not written down a second time. */
@@ -94,7 +138,9 @@ export function readPosition(env: Environment, listener: string): string | undef
 }
 
 export function writePosition(env: Environment, listener: string, eventId: string): void {
-  const { [listener]: _old, ...others } = readKept(env).listen_positions ?? {};
-  const kept = Object.entries(others).slice(-(POSITIONS_MAX - 1));
-  writeKept(env, { listen_positions: { ...Object.fromEntries(kept), [listener]: eventId } });
+  changeKept(env, (kept) => {
+    const { [listener]: _old, ...others } = kept.listen_positions ?? {};
+    const newest = Object.entries(others).slice(-(POSITIONS_MAX - 1));
+    return { ...kept, listen_positions: { ...Object.fromEntries(newest), [listener]: eventId } };
+  });
 }
