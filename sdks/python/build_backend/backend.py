@@ -1,4 +1,4 @@
-"""Builds the wheel and the source archive (PEP 517) with the standard library alone.
+"""Builds the wheel, also an editable one, and the source archive (PEP 517, 660) with the standard library alone.
 
 A wheel of pure Python is a zip file with three text files beside the package. Setuptools is not part of Python, and without a
 network it cannot be fetched; this is shorter than explaining how to get it. The same sources give the same bytes.
@@ -59,29 +59,41 @@ def _metadata():
     return "\n".join(lines)
 
 
-def _wheel_files():
-    info = f"{_stem()}.dist-info"
+def _package_files():
     source = ROOT / "src"
     for path in sorted(source.rglob("*")):
         name = path.relative_to(source).as_posix()
         if path.is_file() and not NOT_PACKED.search(name):
             yield name, path.read_bytes()
+
+
+def _info_files():
+    info = f"{_stem()}.dist-info"
     yield f"{info}/METADATA", _metadata().encode("utf-8")
     yield f"{info}/WHEEL", b"Wheel-Version: 1.0\nGenerator: payments-api\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
     yield f"{info}/LICENSE", (ROOT / "LICENSE").read_bytes()
 
 
-def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+def _build(wheel_directory, package_files):
     name = f"{_stem()}-py3-none-any.whl"
     record_name = f"{_stem()}.dist-info/RECORD"
     record = []
     with zipfile.ZipFile(Path(wheel_directory) / name, "w", zipfile.ZIP_DEFLATED) as wheel:
-        for path, content in _wheel_files():
+        for path, content in [*package_files, *_info_files()]:
             digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode("ascii")
             record.append(f"{path},sha256={digest},{len(content)}")
             _add(wheel, path, content)
         _add(wheel, record_name, "\n".join([*record, f"{record_name},,", ""]).encode("utf-8"))
     return name
+
+
+def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
+    return _build(wheel_directory, _package_files())
+
+
+def build_editable(wheel_directory, config_settings=None, metadata_directory=None):
+    """For `pip install -e`: Python is led to the sources instead of to a copy of them."""
+    return _build(wheel_directory, [("payments_api.pth", f"{ROOT / 'src'}\n".encode("utf-8"))])
 
 
 def _add(wheel, path, content):
@@ -119,4 +131,8 @@ def get_requires_for_build_wheel(config_settings=None):
 
 
 def get_requires_for_build_sdist(config_settings=None):
+    return []
+
+
+def get_requires_for_build_editable(config_settings=None):
     return []

@@ -1,6 +1,6 @@
 // As a user gets it: a wheel and a source archive that are built and installed without a network, in a bare folder.
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -118,6 +118,26 @@ test.runIf(hasPython)(
     const name = wheel.split('/').at(-1) as string;
     const { stdout } = await run('cmp', [wheel, join(folder, name)]);
     expect(stdout).toBe('');
+  },
+  120_000,
+);
+
+test.runIf(hasPython)(
+  'an editable installation is led to the sources, and hears of what changes there',
+  async () => {
+    const sources = join(folder, 'sources');
+    cpSync(new URL('..', import.meta.url), sources, { recursive: true });
+    const [environment, quiet] = [
+      join(folder, 'editable'),
+      ['--no-index', '--quiet', '--disable-pip-version-check'],
+    ];
+    await run('python3', ['-m', 'venv', '--without-pip', environment]);
+    const python = join(environment, 'bin', 'python');
+    await run('python3', ['-m', 'pip', '--python', python, 'install', ...quiet, '-e', sources]);
+    writeFileSync(join(sources, 'src', 'payments_api', 'added.py'), 'VALUE = 42\n');
+    const program = 'from payments_api import Payments, added; print(Payments("sk_test_x"), added.VALUE)';
+    const { stdout } = await run(python, ['-c', program], { cwd: folder });
+    expect(stdout).toBe("Payments(base_url='http://localhost:4000') 42\n");
   },
   120_000,
 );
