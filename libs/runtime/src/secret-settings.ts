@@ -1,5 +1,8 @@
 import { type SettingReader, splitList } from './setting-reader.ts';
 
+/** As many as are told apart at every opening. */
+const KEYS_MAX = 16;
+
 export function readKeys({ bytes = 32 }: { bytes?: number }): SettingReader<readonly Buffer[]> {
   return (text) => {
     const entries = splitList(text);
@@ -7,9 +10,14 @@ export function readKeys({ bytes = 32 }: { bytes?: number }): SettingReader<read
     const bad = entries.findIndex(
       (entry, index) => !/^[A-Za-z0-9+/_-]+={0,2}$/.test(entry) || keys[index]?.length !== bytes,
     );
-    if (bad === -1 && keys.length > 0) return Object.freeze(keys);
-    const which = entries.length > 1 ? ` (entry ${bad + 1} is not)` : '';
-    return new Error(`must be ${bytes} bytes in base64, or a comma list of such keys${which}`);
+    if (bad !== -1 || keys.length === 0) {
+      const which = entries.length > 1 ? ` (entry ${bad + 1} is not)` : '';
+      return new Error(`must be ${bytes} bytes in base64, or a comma list of such keys${which}`);
+    }
+    if (keys.length > KEYS_MAX) return new Error(`must not list more than ${KEYS_MAX} keys`);
+    const again = keys.findIndex((key, index) => keys.findIndex((other) => other.equals(key)) < index);
+    if (again !== -1) return new Error(`lists a key twice (entry ${again + 1} stands before already)`);
+    return Object.freeze(keys);
   };
 }
 

@@ -145,6 +145,15 @@ describe('loadSettings', () => {
     expect(() => loadSettings({ APP_KEY: value }, { keys: spec.keys })).toThrow(/APP_KEY must be 32 bytes/);
   });
 
+  test('a list of keys that nothing could be sealed with is refused with the other settings', () => {
+    const load = (keys: string) => () => loadSettings({ APP_KEY: keys, APP_PORT: 'x' }, spec);
+    const unpadded = key(1).replace('=', '');
+    expect(load(`${key(1)},${key(2)},${unpadded}`)).toThrow(/APP_PORT.*APP_KEY lists a key twice \(entry 3/);
+    const many = Array.from({ length: 17 }, (_, byte) => key(byte)).join();
+    expect(load(many)).toThrow(/APP_PORT.*APP_KEY must not list more than 16 keys/);
+    expect(load(many.slice(many.indexOf(',') + 1))).not.toThrow(/APP_KEY/);
+  });
+
   test.each(['host', 'host:0', 'host:65536', 'host:x', ':80', 'http://host:80', '::1:80'])(
     'host:port list refuses %s',
     (value) => {
