@@ -166,6 +166,23 @@ describe('after it was allowed', () => {
     expect(await Promise.all(ids.map(statusOf))).toEqual(['used', 'used', 'used', 'used', 'denied']);
     expect(log.calls).toHaveLength(5);
   });
+
+  test('[TH-11.13] a run that did nothing while nobody was asked is no permission for one after they are asked again', async () => {
+    const ada = await newCareful();
+    const text = 'never allowed';
+    const { approval_id } = await waitFor(ada, { text });
+    await setRules(ada, { send: false, delete: false, tools: {} });
+    expect((await asPerson(ada, 'DELETE', '/api/credentials/alpha')).status).toBe(204);
+    await withinASecond(
+      async () => (await send(ada, { text, approval_id })).error?.code,
+      (answer) => expect(answer).toBe('not_connected'),
+    );
+    const put = { method: 'PUT', body: {}, token: ada.token };
+    expect((await call(`${hubs.here.url}/api/credentials/alpha?verify=false`, put)).status).toBe(200);
+    await setRules(ada, ALL);
+    expect((await send(ada, { text, approval_id })).error?.code).toBe('approval_required');
+    expect(log.calls).toEqual([]);
+  });
 });
 
 describe('a key', () => {

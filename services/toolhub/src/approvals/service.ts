@@ -181,7 +181,9 @@ export function createApprovals(deps: ApprovalsDependencies): Approvals {
       case 'expired':
         return (await findRepeat(asked, runKey)) ?? ask(asked);
       case 'used':
-        if (isForgotten(approval)) return (await findRepeat(asked, runKey)) ?? ask(asked);
+        // One that ran while nobody was asked has no person's word for another run.
+        if (isForgotten(approval) || approval.decidedAt === null)
+          return (await findRepeat(asked, runKey)) ?? ask(asked);
         // The same call again, which gets the result of the first; or one that would be a second.
         return approval.usedKey === runKey ? { kind: 'free', key: runKey } : otherCall(asked);
       case 'allowed': {
