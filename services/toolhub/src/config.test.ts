@@ -1,8 +1,8 @@
 // The settings: defaults, secrets made once, and one message for all mistakes.
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { type Config, loadConfig } from './config.ts';
 import { createConnectors } from './connectors/index.ts';
@@ -48,6 +48,19 @@ test('[TH-1.3] secrets are made once under the data folder, for this user alone'
   const path = join(folder, 'toolhub', 'admin-token');
   expect((await readFile(path, 'utf8')).trim()).toBe(first.secrets.adminToken);
   expect((await stat(path)).mode & 0o077).toBe(0);
+});
+
+test('[TH-1] a key in the data folder that is none ends the start with its place; a list of keys is one', async () => {
+  const damaged = join(folder, 'damaged');
+  const path = join(damaged, 'toolhub', 'encryption-key');
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, 'half a key\n');
+  await expect(loadConfig({ DATA_DIR: damaged }, connectors)).rejects.toThrow(
+    `${path} is not an encryption key: key 1 of 1 is not 32 bytes in base64`,
+  );
+  const keys = [Buffer.alloc(32, 1), Buffer.alloc(32, 2)];
+  await writeFile(path, keys.map((key) => key.toString('base64')).join());
+  expect((await loadConfig({ DATA_DIR: damaged }, connectors)).secrets.encryptionKeys).toEqual(keys);
 });
 
 test('[TH-1] given secrets are used, and the data folder is left alone', async () => {
