@@ -10,13 +10,16 @@ const BEYOND_ASCII = /[^\u0000-\u007f]/;
 export function withLiterals({ enabled }: ImapFlow, attributes: unknown): unknown {
   if (!Array.isArray(attributes) || enabled.has('UTF8=ACCEPT')) return attributes;
   return attributes.map((attribute: unknown) =>
-    isBeyondAscii(attribute)
+    isWordBeyondAscii(attribute)
       ? { ...attribute, type: 'LITERAL', value: Buffer.from(attribute.value) }
       : attribute,
   );
 }
 
-function isBeyondAscii(attribute: unknown): attribute is { value: string } {
-  const { value } = (attribute ?? {}) as { value?: unknown };
+function isWordBeyondAscii(attribute: unknown): attribute is { value: string } {
+  return isBeyondAscii(((attribute ?? {}) as { value?: unknown }).value);
+}
+
+export function isBeyondAscii(value: unknown): value is string {
   return typeof value === 'string' && BEYOND_ASCII.test(value);
 }

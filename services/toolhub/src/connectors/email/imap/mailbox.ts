@@ -86,6 +86,13 @@ export function noSuchMessage(folder: string, uid: number): ConnectorError {
   return new ConnectorError('invalid_arguments', `there is no message ${uid} in ${JSON.stringify(folder)}`);
 }
 
+/** The server would not search as it was asked. */
+export class SearchRefused extends ConnectorError {
+  constructor() {
+    super('platform_error', 'the IMAP server refused to search', { platformCode: 'NO' });
+  }
+}
+
 /** imapflow answers `false` where the server said NO or BAD to a command that it does not throw for. */
 export function expectDone<T>(result: T | false | undefined, what: string): T {
   if (result === false || result === undefined) {
@@ -136,7 +143,9 @@ export async function numberAboveAll(client: ImapFlow, mailbox: MailboxObject): 
 /** Null where more were found than one answer may name. */
 export async function searchWindow(client: ImapFlow, query: SearchObject): Promise<number[] | null> {
   const answer = await client.search(query, { uid: true });
-  return wasSkipped(client, 'SEARCH') ? null : expectDone(answer, 'search');
+  if (wasSkipped(client, 'SEARCH')) return null;
+  if (!answer) throw new SearchRefused();
+  return answer;
 }
 
 export async function searchUids(client: ImapFlow, query: SearchObject): Promise<number[]> {

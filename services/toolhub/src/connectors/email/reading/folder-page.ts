@@ -5,6 +5,7 @@ import { badCursor, decodeCursor, encodeCursor } from '../../vendor-api/cursor.t
 import type { EmailCredential } from '../credential.ts';
 import { numberAboveAll, openFolder } from '../imap/mailbox.ts';
 import type { ImapPool } from '../imap/pool.ts';
+import { type ComparedHere, comparedHere } from './beyond-ascii.ts';
 import { daysOf } from './days.ts';
 
 export interface FolderArguments extends PageArguments {
@@ -28,6 +29,8 @@ export interface FolderScan {
   folder: string;
   criteria: SearchObject;
   below: number;
+  /** What the server could not be asked for, looked for here; null where it was asked for everything. */
+  isMatch: ComparedHere['isMatch'] | null;
 }
 
 const cursorSchema = Type.Object(
@@ -52,7 +55,12 @@ export function readFolderPage<Item>(
     const above = await numberAboveAll(client, mailbox);
     if (criteria === null) return { items: [], next_cursor: null };
     const newest = Math.min(position?.below ?? above, above);
-    const { items, below } = await look(client, { folder, criteria, below: newest });
+    const scan = { folder, criteria, below: newest };
+    const { items, below } = await look(client, { ...scan, isMatch: null }).catch((error: unknown) => {
+      const compared = comparedHere(criteria, error);
+      if (compared === null) throw error;
+      return look(client, { ...scan, ...compared });
+    });
     return { items, next_cursor: below > 1 ? encodeCursor({ validity, below }) : null };
   });
 }

@@ -1,4 +1,4 @@
-import type { FetchMessageObject, ImapFlow, SearchObject } from 'imapflow';
+import type { FetchMessageObject, ImapFlow } from 'imapflow';
 import type { ToolContext } from '../../connector.ts';
 import type { EmailCredential } from '../credential.ts';
 import { tooLarge } from '../imap/guard.ts';
@@ -6,7 +6,7 @@ import { fetchEach, searchWindow } from '../imap/mailbox.ts';
 import type { ImapPool } from '../imap/pool.ts';
 import { type MessageSummary, readHead } from '../mime/message.ts';
 import { readMimeTree } from '../mime/mime-tree.ts';
-import { type FolderArguments, type FolderPage, readFolderPage } from './folder-page.ts';
+import { type FolderArguments, type FolderPage, type FolderScan, readFolderPage } from './folder-page.ts';
 
 export interface SearchArguments extends FolderArguments {
   has_attachment?: boolean;
@@ -20,7 +20,7 @@ export interface ScanLimits {
   windowUids: number;
   windowUidsMax: number;
   windows: number;
-  /** Servers cannot search by attachment; so many candidates are looked at in one call. */
+  /** Servers cannot search by attachment, nor all of them for every letter; so many candidates are looked at in one call. */
   candidates: number;
   candidatesAtOnce: number;
 }
@@ -40,9 +40,9 @@ export function searchMessages(
   context: ToolContext<EmailCredential>,
   limits: ScanLimits = LIMITS,
 ): Promise<FolderPage<MessageSummary>> {
-  return readFolderPage(pool, { args, context }, async (client, { folder, criteria, below }) => {
+  return readFolderPage(pool, { args, context }, async (client, { folder, criteria, below, isMatch }) => {
     const scan: Scan = { items: [], below };
-    await scanFolder(client, scan, { args, folder, limits, criteria });
+    await scanFolder(client, scan, { args, folder, limits, criteria, isMatch });
     return scan;
   });
 }
@@ -53,11 +53,9 @@ interface Scan {
   below: number;
 }
 
-interface ScanInput {
+interface ScanInput extends Pick<FolderScan, 'folder' | 'criteria' | 'isMatch'> {
   args: SearchArguments;
-  folder: string;
   limits: ScanLimits;
-  criteria: SearchObject;
 }
 
 async function scanFolder(client: ImapFlow, scan: Scan, input: ScanInput): Promise<void> {
@@ -89,13 +87,14 @@ async function scanFolder(client: ImapFlow, scan: Scan, input: ScanInput): Promi
 async function takeMatches(
   client: ImapFlow,
   scan: Scan,
-  { args, folder, limits, uids }: Omit<ScanInput, 'criteria'> & { uids: readonly number[] },
+  { args, folder, limits, uids, isMatch }: Omit<ScanInput, 'criteria'> & { uids: readonly number[] },
 ): Promise<number> {
   const wanted = args.has_attachment;
+  const isFound = wanted === undefined && isMatch === null;
   let looked = 0;
   while (looked < uids.length && scan.items.length < args.limit) {
     const room = args.limit - scan.items.length;
-    const batch = uids.slice(looked, looked + (wanted === undefined ? room : limits.candidatesAtOnce));
+    const batch = uids.slice(looked, looked + (isFound ? room : limits.candidatesAtOnce));
     const summaries = await fetchSummaries(client, batch, folder);
     for (const uid of batch) {
       if (scan.items.length >= args.limit) return looked;
@@ -103,7 +102,7 @@ async function takeMatches(
       scan.below = uid;
       const summary = summaries.get(uid);
       // A message may have gone since the search.
-      if (summary === undefined) continue;
+      if (summary === undefined || isMatch?.(summary) === false) continue;
       if (wanted === undefined || summary.has_attachments === wanted) scan.items.push(summary);
     }
   }

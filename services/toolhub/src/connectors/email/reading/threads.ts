@@ -51,7 +51,7 @@ export function listThreads(
 /** Answers from which number down nothing has been looked at. */
 async function collect(
   client: ImapFlow,
-  { criteria, folder, below: start }: FolderScan,
+  { criteria, folder, below: start, isMatch }: FolderScan,
   groups: Groups,
 ): Promise<number> {
   let below = start;
@@ -68,7 +68,8 @@ async function collect(
       const messages = await fetchLinked(client, batch, folder);
       for (const uid of batch) {
         const message = messages.get(uid);
-        if (message !== undefined && !groups.add(message)) return uid + 1;
+        const isWanted = message !== undefined && isMatch?.(message.head) !== false;
+        if (isWanted && !groups.add(message)) return uid + 1;
         below = uid;
       }
       if (batch.length < BATCH_MESSAGES && index + batch.length < uids.length) return below;
