@@ -130,6 +130,25 @@ export function tryFaults(trial: FaultTrial): void {
     },
   );
 
+  it.each(Object.keys(samples).filter((name) => classOf(name) === 'W' || classOf(name) === 'D'))(
+    '%s: where what is read before the change cannot be read, nothing was done',
+    async (name) => {
+      const server = trial.server();
+      const asked = server.received.length;
+      await call(name);
+      if (!server.received.slice(asked).some(({ method }) => method === 'GET')) return;
+      for (const fault of [{ kind: 'reply', reply: { status: 503 } }, { kind: 'drop' }] as const) {
+        // A read is asked for twice.
+        for (let time = 0; time < 2; time += 1) server.failNext(fault, ({ method }) => method === 'GET');
+        const before = server.received.length;
+        expect(await failureOf(call(name)), fault.kind).toMatchObject({
+          ...{ code: 'platform_unavailable', nothingDone: true, outcomeOpen: false },
+        });
+        expect(server.received.slice(before).map(({ method }) => method)).toEqual(['GET', 'GET']);
+      }
+    },
+  );
+
   it('does not follow a redirect, wait for ever, or keep an endless answer', async () => {
     const server = trial.server();
     const [read] = Object.keys(samples).filter((name) => classOf(name) === 'R') as [string];

@@ -1,4 +1,4 @@
-import { ConnectorError } from '../connector.ts';
+import { ConnectorError, doingNothing } from '../connector.ts';
 import { fieldsOf, textOrNull } from '../vendor-api/shape.ts';
 import { type BlueskyContext, callBluesky, sessionOf, shape } from './api.ts';
 import { parsePostUri } from './at-uri.ts';
@@ -27,10 +27,12 @@ export async function publishPost(
   { text, replyToUri, langs }: NewPost,
 ): Promise<StrongRef> {
   checkLength(text);
-  const [reply, dids] = await Promise.all([
-    replyToUri === undefined ? undefined : replyRefs(context, replyToUri),
-    findDids(context, mentionedHandles(text)),
-  ]);
+  const [reply, dids] = await doingNothing(
+    Promise.all([
+      replyToUri === undefined ? undefined : replyRefs(context, replyToUri),
+      findDids(context, mentionedHandles(text)),
+    ]),
+  );
   const facets = facetsOf(text, dids);
   const record = {
     $type: 'app.bsky.feed.post',
@@ -46,7 +48,7 @@ export async function publishPost(
   if (idempotencyKey === null) return writeRecord(context, 'createRecord', { repo, collection, record });
   // With a key of the caller's the post gets an address of its own choice, so that a repeat finds what is there.
   const rkey = recordKeyFor(repo, idempotencyKey);
-  const known = await findRecord(context, { repo, collection, rkey });
+  const known = await doingNothing(findRecord(context, { repo, collection, rkey }));
   return known ?? writeRecord(context, 'putRecord', { repo, collection, rkey, record });
 }
 

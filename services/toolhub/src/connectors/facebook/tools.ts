@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { ConnectorError, defineTool, pageOf, type ToolDefinition } from '../connector.ts';
+import { ConnectorError, defineTool, doingNothing, pageOf, type ToolDefinition } from '../connector.ts';
 import { graphId, type MetaContext, madeSchema, sentSchema } from '../vendor-api/meta.ts';
 import { momentOf } from '../vendor-api/moment.ts';
 import { path } from '../vendor-api/path.ts';
@@ -149,7 +149,7 @@ const createPost = defineTool({
   outputSchema: madeSchema,
   async run({ page_id: id, message: text, link, scheduled_at }, context: MetaContext) {
     const schedule = scheduled_at === undefined ? {} : scheduleOf(momentOf(scheduled_at), context.now());
-    const page = await asPage(context, id);
+    const page = await doingNothing(asPage(context, id));
     return make(page, { path: path`/${id}/feed`, json: { message: text, link, ...schedule } });
   },
 });
@@ -172,7 +172,8 @@ const replyComment = defineTool({
   }),
   outputSchema: madeSchema,
   async run({ comment_id: id, message: text }, context: MetaContext) {
-    return make(await asPageOf(context, id), { path: path`/${id}/comments`, json: { message: text } });
+    const page = await doingNothing(asPageOf(context, id));
+    return make(page, { path: path`/${id}/comments`, json: { message: text } });
   },
 });
 
@@ -188,7 +189,7 @@ const sendMessage = defineTool({
   }),
   outputSchema: sentSchema,
   async run({ page_id: id, recipient_id, text }, context: MetaContext) {
-    return facebook.sendMessage(await asPage(context, id), {
+    return facebook.sendMessage(await doingNothing(asPage(context, id)), {
       path: path`/${id}/messages`,
       json: { recipient: { id: recipient_id }, messaging_type: 'RESPONSE', message: { text } },
     });
@@ -203,10 +204,8 @@ const deletePost = defineTool({
   inputSchema: closed({ post_id: objectId('Id of the post.') }),
   outputSchema: closed({ id: Type.String(), deleted: Type.Boolean() }),
   async run({ post_id: id }, context: MetaContext) {
-    const { body } = await facebook.call(await asPageOf(context, id), {
-      method: 'DELETE',
-      path: path`/${id}`,
-    });
+    const page = await doingNothing(asPageOf(context, id));
+    const { body } = await facebook.call(page, { method: 'DELETE', path: path`/${id}` });
     return { id, deleted: fieldsOf(body).success === true };
   },
 });

@@ -19,7 +19,7 @@ export async function publish(
   context: MetaContext,
   { kind, urls, caption }: { kind: Kind; urls: readonly string[]; caption: string | undefined },
 ): Promise<string> {
-  const owner = await readOwnId(context);
+  const owner = await doingNothing(readOwnId(context));
   const container = await makeContainer(context, owner, { kind, urls, caption });
   await doingNothing(waitUntilReady(context, container));
   const request = { path: path`/${owner}/media_publish`, json: { creation_id: container } };

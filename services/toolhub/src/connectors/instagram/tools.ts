@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { ConnectorError, defineTool, pageOf, type ToolDefinition } from '../connector.ts';
+import { ConnectorError, defineTool, doingNothing, pageOf, type ToolDefinition } from '../connector.ts';
 import { graphId, type MetaContext, madeSchema, sentSchema } from '../vendor-api/meta.ts';
 import { path } from '../vendor-api/path.ts';
 import { countOrNull, idOrNull, textOrNull } from '../vendor-api/shape.ts';
@@ -189,8 +189,9 @@ const sendMessage = defineTool({
   }),
   outputSchema: sentSchema,
   async run({ recipient_id, text }, context: MetaContext) {
+    const owner = await doingNothing(readOwnId(context));
     return instagram.sendMessage(context, {
-      path: path`/${await readOwnId(context)}/messages`,
+      path: path`/${owner}/messages`,
       json: { recipient: { id: recipient_id }, message: { text } },
     });
   },

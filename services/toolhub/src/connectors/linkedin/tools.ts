@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { ConnectorError, defineTool, pageOf, type ToolDefinition } from '../connector.ts';
+import { ConnectorError, defineTool, doingNothing, pageOf, type ToolDefinition } from '../connector.ts';
 import { decodeCursor, encodeCursor } from '../vendor-api/cursor.ts';
 import { isoOrNull } from '../vendor-api/moment.ts';
 import { path } from '../vendor-api/path.ts';
@@ -108,7 +108,7 @@ const createPost = defineTool({
   }),
   outputSchema: closed({ urn: Type.String() }),
   async run({ text, visibility = 'PUBLIC', link_url }, context: LinkedinContext) {
-    const { id } = await readPerson(context);
+    const { id } = await doingNothing(readPerson(context));
     const { headers } = await callLinkedin(context, {
       method: 'POST',
       path: '/rest/posts',
@@ -153,7 +153,7 @@ const createComment = defineTool({
   inputSchema: closed({ post_urn: postUrn, text: message(COMMENT_LENGTH_MAX, 'The text.') }),
   outputSchema: closed({ id: Type.String(), urn: nullableText }),
   async run({ post_urn: object, text }, context: LinkedinContext) {
-    const { id } = await readPerson(context);
+    const { id } = await doingNothing(readPerson(context));
     const { headers, body } = await callLinkedin(context, {
       method: 'POST',
       path: path`/rest/socialActions/${object}/comments`,
