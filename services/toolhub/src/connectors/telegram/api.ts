@@ -70,6 +70,8 @@ const api = createVendorApi<TelegramCredential>({
 
 /** Methods that only read: a lost answer may be asked for again. */
 const READS: ReadonlySet<string> = new Set(['getMe', 'getChat', 'getWebhookInfo']);
+/** It does away with what was stored already and no more; one at a time may ask, so that it is not repeated at once. */
+const READ_ONCE = 'getUpdates';
 
 /** Calls a method and gives its `result`. */
 export async function callTelegram(
@@ -78,7 +80,9 @@ export async function callTelegram(
   parameters: Record<string, unknown> = {},
 ): Promise<unknown> {
   const { body } = await api(context, {
-    ...{ method: 'POST', path: path`/${method}`, json: parameters, isRead: READS.has(method) },
+    ...{ method: 'POST', path: path`/${method}`, json: parameters },
+    isRead: READS.has(method) || method === READ_ONCE,
+    repeatable: READS.has(method),
   });
   return fieldsOf(body).result;
 }

@@ -223,7 +223,9 @@ describe('received messages', () => {
     for (let index = 1; index <= 3; index += 1) api.push(token, { message: text(index, `kept ${index}`) });
     await call<Page>('telegram_list_messages', {});
     api.failNext({ kind: 'status', status: 502 }, 'getUpdates');
-    await expect(call('telegram_list_messages', {})).rejects.toMatchObject({ code: 'platform_unavailable' });
+    await expect(call('telegram_list_messages', {})).rejects.toMatchObject({
+      ...{ code: 'platform_unavailable', outcomeOpen: false },
+    });
     expect((await call<Page>('telegram_list_messages', {})).items).toHaveLength(3);
   });
 
