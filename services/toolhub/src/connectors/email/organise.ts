@@ -155,7 +155,13 @@ export function moveMessages(
     const target = await findFolder(client, args.target_folder);
     if (target === null) throw noSuchFolder(args.target_folder);
     const present = await findPresent(client, args.uids);
-    const newUids = present.length > 0 ? await moveOrCopy(client, present, target) : new Map();
+    // A server would give them other numbers, or copy them.
+    const isThere = client.mailbox !== false && isSameFolder(client.mailbox.path, target);
+    const newUids = isThere
+      ? new Map(present.map((uid) => [uid, uid]))
+      : present.length > 0
+        ? await moveOrCopy(client, present, target)
+        : new Map();
     return {
       folder: args.folder,
       target_folder: args.target_folder,
@@ -163,6 +169,10 @@ export function moveMessages(
       missing: args.uids.filter((uid) => !present.includes(uid)),
     };
   });
+}
+
+function isSameFolder(left: string, right: string): boolean {
+  return left === right || (isInbox(left) && isInbox(right));
 }
 
 export interface DeleteOutcome {

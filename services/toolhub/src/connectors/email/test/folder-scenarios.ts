@@ -37,6 +37,23 @@ export function itFindsAndMoves(setup: () => MailSetup): void {
     expect(read.items).toHaveLength(0);
   });
 
+  it('leaves a message as it is that is moved to where it lies', async () => {
+    const { connector, bob } = setup();
+    const call = callerOf(connector);
+    await appendRaw(bob, { folder: 'INBOX', raw: plainMail('to stay') });
+    const { uid } = await findArrived(connector, bob, 'to stay');
+    for (const target_folder of ['INBOX', 'Inbox'])
+      expect(
+        await call(
+          'email_move_messages',
+          { folder: 'inbox', uids: [uid, 4_000_000_000], target_folder },
+          bob,
+        ),
+      ).toMatchObject({ moved: [{ uid, new_uid: uid }], missing: [4_000_000_000] });
+    const { items } = await call<Page<MessageSummary>>('email_search_messages', { subject: 'to stay' }, bob);
+    expect(items.map((message) => message.uid)).toEqual([uid]);
+  });
+
   it('moves messages, also to folders with names outside of ASCII', async () => {
     const { connector, bob, oddFolder } = setup();
     const call = callerOf(connector);
