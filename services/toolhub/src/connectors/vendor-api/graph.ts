@@ -19,6 +19,8 @@ const TOKEN_CODES = [102, 104, 190];
 const RATE_CODES = [4, 17, 32, 341, 613, 80001, 80002, 80006, 80007, 80008, 130429, 131048, 131056];
 /** "Unknown error" and "service unavailable": both pass by themselves. */
 const PASSING_CODES = [1, 2, 131000, 131016];
+/** Instagram takes what is to be published for spam, under the code of too many calls: waiting does not help. */
+const SPAM_SUBCODE = 2207051;
 /** "Capability or permissions issue", which Graph answers with status 500 though it does not pass. */
 const NOT_PERMITTED_CODE = 3;
 const RETRY_AFTER_SECONDS = 60;
@@ -57,9 +59,9 @@ function explain(
   if (status >= 500 && code !== NOT_PERMITTED_CODE) return undefined;
   // Graph repeats a malformed token in its message, which is why that message is never passed on.
   if (status === 401 || (code !== null && TOKEN_CODES.includes(code))) return tokenRefused(title);
-  if (status === 429 || (code !== null && RATE_CODES.includes(code)))
-    return slowDown(title, secondsToWait(headers, now));
-  if (code !== null && PASSING_CODES.includes(code))
+  const isTooFast = code !== null && RATE_CODES.includes(code) && error.error_subcode !== SPAM_SUBCODE;
+  if (status === 429 || isTooFast) return slowDown(title, secondsToWait(headers, now));
+  if (code !== null && (PASSING_CODES.includes(code) || error.is_transient === true))
     return new ConnectorError('platform_unavailable', `${title} cannot answer now (code ${code})`);
   if (status >= 300 && status < 400) return undefined;
   const text = [fieldsOf(error.error_data).details, error.error_user_msg, error.message].find(
