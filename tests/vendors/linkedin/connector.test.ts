@@ -151,6 +151,17 @@ describe('faults', () => {
         { status: 429, json: { serviceErrorCode: 100 } },
         { code: 'rate_limited', retryAfterSeconds: 30 },
       ],
+      // At noon: until midnight.
+      [
+        {
+          status: 429,
+          json: {
+            ...{ status: 429, serviceErrorCode: 101 },
+            message: 'Resource level throttle APPLICATION DAY limit for calls to this resource is reached.',
+          },
+        },
+        { code: 'rate_limited', retryAfterSeconds: 12 * 60 * 60 },
+      ],
       [{ status: 500, json: { serviceErrorCode: 100 } }, { code: 'platform_unavailable' }],
       [{ status: 302, json: { serviceErrorCode: 100 } }, { code: 'platform_unavailable' }],
       [{ status: 400, json: { serviceErrorCode: 0, message: 'x' } }, { platformCode: '400' }],

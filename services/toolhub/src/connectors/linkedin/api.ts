@@ -1,6 +1,12 @@
 import type { ToolContext } from '../connector.ts';
 import { bearer, type OAuthCredential, secretsOf } from '../vendor-api/oauth-credential.ts';
-import { createVendorApi, refusedBy } from '../vendor-api/request.ts';
+import {
+  boundSeconds,
+  createVendorApi,
+  refusedBy,
+  retryAfterSeconds,
+  slowDown,
+} from '../vendor-api/request.ts';
 import { fieldsOf, idOrNull, shapeOf, textOrNull } from '../vendor-api/shape.ts';
 
 export const TITLE = 'LinkedIn';
@@ -21,14 +27,23 @@ export const callLinkedin = createVendorApi<OAuthCredential>({
     'x-restli-protocol-version': '2.0.0',
   }),
   secrets: secretsOf,
-  explain({ status, body }, said) {
-    if (status === 401 || status === 429 || status >= 500 || (status >= 300 && status < 400))
-      return undefined;
+  explain({ status, headers, body }, said, now) {
+    if (status === 429) return slowDown(TITLE, secondsToWait({ headers, body }, now));
+    if (status === 401 || status >= 500 || (status >= 300 && status < 400)) return undefined;
     const { message, serviceErrorCode, code } = fieldsOf(body);
     const own = idOrNull(serviceErrorCode) ?? textOrNull(code);
     return refusedBy(TITLE, said(message), said(own === null || own === '0' ? String(status) : own));
   },
 });
+
+const DAY_MS = 24 * 60 * 60_000;
+
+/** LinkedIn names no time, but says which limit it is: those of a day begin anew at midnight UTC. */
+function secondsToWait({ headers, body }: { headers: Headers; body: unknown }, now: Date): number {
+  const isOfDay = /\bDAY limit\b/.test(textOrNull(fieldsOf(body).message) ?? '');
+  if (headers.has('retry-after') || !isOfDay) return retryAfterSeconds(headers, now);
+  return boundSeconds((DAY_MS - (now.getTime() % DAY_MS)) / 1_000);
+}
 
 /** Whom the token belongs to. Posts and comments name their author, so this is read before each. */
 export async function readPerson(
