@@ -44,8 +44,10 @@ export function createSmtpTransport(options: MailerDependencies & { smtpUrl: str
       try {
         await within(SEND_TIMEOUT_MS, transport.sendMail(message));
       } catch (error) {
-        const kind = error instanceof MailError ? error.kind : kindOf(error as SmtpError);
-        const mayHaveLeft = isGiven && kind === 'unreachable';
+        // One whose time is over while it waits for a connection leaves later.
+        const isLate = error instanceof MailError;
+        const kind = isLate ? error.kind : kindOf(error as SmtpError);
+        const mayHaveLeft = isLate || (isGiven && kind === 'unreachable');
         throw new MailError(kind, (error as Error).message, { cause: error, mayHaveLeft });
       }
     },
