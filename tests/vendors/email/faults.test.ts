@@ -155,6 +155,8 @@ describe('every tool', () => {
     const refusals: [words: string, expected: object][] = [
       [`[AUTHENTICATIONFAILED] no ${PASSWORD}`, { code: 'platform_error' }],
       ['[LIMIT] too many logins', { code: 'rate_limited', retryAfterSeconds: 60 }],
+      ['[ALERT] Too many simultaneous connections. (Failure)', { code: 'rate_limited' }],
+      ['Maximum number of connections from user+IP exceeded', { code: 'rate_limited' }],
       ['[UNAVAILABLE] not now', { code: 'platform_unavailable' }],
     ];
     if (name !== 'email_send_message')
@@ -170,6 +172,12 @@ describe('every tool', () => {
       expect(await failureOf(call(name))).toMatchObject({
         ...{ code: 'platform_unavailable', outcomeOpen: false, nothingDone: true },
       });
+    if (name !== 'email_send_message') {
+      fault = { at: 'AUTHENTICATE', reply: no('[ALERT] Too many simultaneous connections. (Failure)') };
+      expect(await failureOf(call(name, context({ access_token: TOKEN })))).toMatchObject({
+        code: 'rate_limited',
+      });
+    }
     fault = { at: 'AUTHENTICATE', reply: no('[AUTHENTICATIONFAILED] expired') };
     smtpFault = { at: 'AUTH', reply: '535 5.7.8 refused\r\n' };
     expect(await failureOf(call(name, context({ access_token: TOKEN })))).toMatchObject({

@@ -9,6 +9,9 @@ const PASSING_IMAP_CODES: ReadonlySet<string> = new Set([
   'CONTACTADMIN',
 ]);
 const LIMIT_IMAP_CODES: ReadonlySet<string> = new Set(['LIMIT', 'THROTTLED']);
+/** Gmail and others have no code for it, and say it in the answer to the login as well, where it is no wrong password. */
+const LIMIT_WORDS =
+  /too many (?:simultaneous |concurrent )?connections|maximum number of connections|connection limit|bandwidth limit|rate limit/i;
 /** A certificate that does not fit stays so: a retry would not help, and the customer has to know. */
 const CERTIFICATE = /CERT|SELF_SIGNED|UNABLE_TO_(GET|VERIFY)|ALTNAME|ERR_TLS/;
 const REASON_LENGTH_MAX = 200;
@@ -46,7 +49,8 @@ export function fromImapError(error: unknown, { oauth }: { oauth: boolean }): Co
       cause: error,
     });
   }
-  if (failure.code === 'ETHROTTLE' || LIMIT_IMAP_CODES.has(code)) {
+  const isLimit = LIMIT_IMAP_CODES.has(code) || LIMIT_WORDS.test(failure.responseText ?? '');
+  if (failure.code === 'ETHROTTLE' || isLimit) {
     const retryAfterSeconds = Math.max(1, Math.ceil((failure.throttleReset ?? 60_000) / 1_000));
     return new ConnectorError('rate_limited', 'the IMAP server asks to slow down', {
       retryAfterSeconds,
