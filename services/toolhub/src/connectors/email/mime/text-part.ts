@@ -23,7 +23,11 @@ export function decodeText(
 function decodeCharset(bytes: Uint8Array, charset: string): string {
   // In streaming mode, what is incomplete at the end is kept back instead of being replaced.
   const options = { stream: true };
-  if (UNNAMED.has(charset)) {
+  const decoder = UNNAMED.has(charset)
+    ? undefined
+    : decoderOf(charset === 'utf-16' ? byteOrderOf(bytes) : charset);
+  // A name that nobody knows (`utf8mb4`, `x-unknown`) says no more than none.
+  if (decoder === undefined) {
     try {
       return new TextDecoder('utf-8', { fatal: true }).decode(bytes, options);
     } catch {
@@ -31,7 +35,7 @@ function decodeCharset(bytes: Uint8Array, charset: string): string {
       return new TextDecoder(charset.startsWith('utf') ? 'utf-8' : 'windows-1252').decode(bytes, options);
     }
   }
-  return decoderOf(charset === 'utf-16' ? byteOrderOf(bytes) : charset).decode(bytes, options);
+  return decoder.decode(bytes, options);
 }
 
 /** Its mark at the beginning says which byte of a pair comes first; without one it is the higher (RFC 2781 4.3). */
@@ -39,12 +43,11 @@ function byteOrderOf([first, second]: Uint8Array): string {
   return first === 0xff && second === 0xfe ? 'utf-16le' : 'utf-16be';
 }
 
-function decoderOf(charset: string): InstanceType<typeof TextDecoder> {
+function decoderOf(charset: string): InstanceType<typeof TextDecoder> | undefined {
   try {
     return new TextDecoder(ALIASES[charset] ?? charset);
   } catch {
-    // A charset that nobody knows: the letters that all have in common can still be read.
-    return new TextDecoder('windows-1252');
+    return undefined;
   }
 }
 

@@ -55,6 +55,12 @@ describe('text of parts', () => {
     ['iso-2022-jp', Buffer.from('\x1b$BF|K\\8l\x1b(B', 'latin1'), '日本語'],
     ['cp932', Buffer.from([0x93, 0xfa]), '日'],
     ['x-unknown', Buffer.from('gr\xfcn', 'latin1'), 'grün'],
+    ...['x-unknown', 'utf8mb4', 'utf_8', 'default'].map((charset): [string, Buffer, string] => [
+      charset,
+      Buffer.from('grün 日'),
+      'grün 日',
+    ]),
+    ['utf8mb4', Buffer.from('gr\xfcn', 'latin1'), 'gr\ufffdn'],
     ['utf-8', Buffer.from([0x61, 0xc3]), 'a'],
     ['utf-16', Buffer.from([0xff, 0xfe, 0x67, 0, 0xfc, 0]), 'gü'],
     ['utf-16', Buffer.from([0xfe, 0xff, 0, 0x67, 0, 0xfc]), 'gü'],
