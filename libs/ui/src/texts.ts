@@ -2,6 +2,8 @@
 export const texts = {
   copy: 'Copy',
   copied: 'Copied',
+  notCopied: 'Not copied',
+  notCopiedNext: 'This browser does not let the page copy. Mark the text and copy it yourself.',
   closeMessage: 'Close this message',
   closeDialog: 'Close this dialog',
   loading: 'Loading',

@@ -273,6 +273,36 @@ describe.runIf(hasChromium)('the dashboard', { timeout: SLOW_MACHINE_MS }, () =>
     await page.context().close();
   });
 
+  test('a browser without a clipboard for pages copies in the old way, or it is said that nothing was copied', async () => {
+    const { page } = await openAs(owner, { permissions: ['clipboard-read', 'clipboard-write'] });
+    await page.addInitScript(`{
+      const { clipboard } = navigator;
+      globalThis.pasted = () => clipboard.readText();
+      Object.defineProperty(navigator, 'clipboard', { value: undefined });
+    }`);
+    await visit(page, listPages.keys ?? '');
+    const id = (await page.getByText(/^key_/).first().textContent())?.trim();
+    const copy = page.getByRole('button', { name: 'Copy Key id' }).first();
+    await copy.press('Enter');
+    await expect.poll(() => page.evaluate('pasted()')).toBe(id);
+    expect(await page.evaluate('document.activeElement.tagName')).toBe('BUTTON');
+    // Shown once, in a dialog.
+    await page.getByRole('button', { name: 'Make a key' }).first().click();
+    await page.getByRole('dialog').getByLabel('Name').fill('Copied');
+    await page.getByRole('dialog').getByRole('button', { name: 'Make a key' }).click();
+    const secret = await page
+      .getByRole('dialog')
+      .getByText(/^sk_test_/)
+      .textContent();
+    const copySecret = page.getByRole('dialog').getByRole('button', { name: 'Copy Your new key' });
+    await copySecret.press('Enter');
+    await expect.poll(() => page.evaluate('pasted()')).toBe(secret);
+    await page.evaluate('document.execCommand = () => false');
+    await copySecret.press('Enter');
+    await page.getByText('This browser does not let the page copy').waitFor();
+    await page.context().close();
+  });
+
   test('the operator copies the reference of a difference', async () => {
     const { page } = await openAs(owner, { permissions: ['clipboard-read', 'clipboard-write'] });
     await visit(page, operatorPages['operator-reconciliation'] ?? '');

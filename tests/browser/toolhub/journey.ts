@@ -9,6 +9,13 @@ import { lookAtInvoice } from './invoice-ink.ts';
 import { ADA, type Running, VENDOR_TOKEN } from './rig.ts';
 import { cookieOf, go, heading, panel } from './steps.ts';
 
+/** What the page says for a moment, to whoever listens. */
+const HEAR_STATUS = `{
+  globalThis.heard = [];
+  const status = document.querySelector('[role=status]');
+  new MutationObserver(() => heard.push(status.textContent)).observe(status, { childList: true });
+}`;
+
 export function testJourney(running: () => Running): void {
   test('[TH-11.23] a tool is tried, counted, and seen in the overview', { timeout: 60_000 }, async () => {
     const { page } = running();
@@ -96,7 +103,9 @@ export function testJourney(running: () => Running): void {
     await page.getByRole('link', { name: 'Make snippets' }).click();
     await page.getByRole('button', { name: /allow/i }).click();
     await page.getByText('claude mcp add').first().waitFor();
+    await page.evaluate(HEAR_STATUS);
     await page.getByRole('button', { name: 'Copy terminal command with browser login' }).click();
+    await expect.poll(() => page.evaluate('heard')).toContain('Copied');
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
       `claude mcp add --transport http toolhub ${hub.url}/mcp`,
     );

@@ -47,12 +47,14 @@ code,pre{font-family:ui-monospace,SFMono-Regular,Menlo,monospace}
 pre{background:var(--code);border:1px solid var(--line);border-radius:10px;padding:.85rem 1rem;margin:0;overflow-x:auto;
 font-size:.85rem;line-height:1.5;white-space:pre;user-select:all}
 .snippet button{justify-self:end;padding:.25rem .7rem;font-size:.8rem;background:var(--card)}
+.heard{position:absolute;clip-path:inset(50%);width:1px;height:1px;overflow:hidden;white-space:nowrap}
 footer{margin-top:1rem;font-size:.85rem;color:var(--muted)}
 @media (prefers-reduced-motion:no-preference){button{transition:filter .12s}}
 `.trim();
 
 /** Shows the copy buttons, which are useless without it, and makes them work. */
 const COPY_SCRIPT = `
+const said = document.querySelector('[role=status]');
 for (const button of document.querySelectorAll('button[data-copy]')) {
   button.hidden = false;
   button.addEventListener('click', async () => {
@@ -62,9 +64,10 @@ for (const button of document.querySelectorAll('button[data-copy]')) {
       button.textContent = 'Copied';
     } catch {
       getSelection().selectAllChildren(source);
-      button.textContent = 'Selected';
+      button.textContent = document.execCommand('copy') ? 'Copied' : 'Selected';
     }
-    setTimeout(() => { button.textContent = 'Copy'; }, 2000);
+    said.textContent = button.textContent === 'Copied' ? 'Copied' : 'Not copied, but selected';
+    setTimeout(() => { button.textContent = 'Copy'; said.textContent = ''; }, 2000);
   });
 }
 `.trim();
@@ -97,7 +100,7 @@ export function layOut(options: PageOptions): Page {
 <p class="brand">Toolhub</p>
 ${body}
 </main>
-${copyButtons ? html`<script>${new Html(COPY_SCRIPT)}</script>` : ''}
+${copyButtons ? html`<p class="heard" role="status"></p><script>${new Html(COPY_SCRIPT)}</script>` : ''}
 </body>
 </html>
 `;
