@@ -1,7 +1,7 @@
 // What stands where: rows that are read at a glance, and a header that keeps to its window.
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
-import { goTo, isDrawn } from '../chromium.ts';
+import { goTo, isDrawn, isWhole, sidewaysPixels } from '../chromium.ts';
 
 interface Opened {
   /** A tab of somebody who is logged in, at the home page. */
@@ -66,6 +66,21 @@ export function testLayout({ open, completed }: Opened): void {
       await ids.first().waitFor();
       const heights = await ids.evaluateAll((found) => found.map((id) => id.getBoundingClientRect().height));
       expect(Math.max(...heights), path).toBeLessThan(LINE_PX_MAX);
+    }
+    await page.context().close();
+  });
+
+  test('letters that are half again as large leave a phone all of the page and of the header', async () => {
+    const page = await open();
+    // As many letters in a line as 360 px have of such ones.
+    await page.setViewportSize({ width: 240, height: 500 });
+    for (const path of [`/dashboard/payments/${completed()}`, '/dashboard/sandbox', '/dashboard/settings']) {
+      await goTo(page, path);
+      await isWhole(page);
+      await isDrawn(page);
+      expect(await sidewaysPixels(page), path).toBe(0);
+      const account = await page.getByRole('button', { name: 'Your account' }).boundingBox();
+      expect((account?.x ?? 0) + (account?.width ?? 0), path).toBeLessThanOrEqual(240);
     }
     await page.context().close();
   });

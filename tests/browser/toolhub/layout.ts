@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { type Account, call, signUp } from '../../../services/toolhub/test/accounts.ts';
 import { ADMIN_TOKEN } from '../../../services/toolhub/test/instance.ts';
-import { isDrawn, openPage } from '../chromium.ts';
+import { isDrawn, isWhole, openPage, sidewaysPixels } from '../chromium.ts';
 import { addDevices, OTHER_ADDRESS } from '../devices.ts';
 import type { Running } from './rig.ts';
 import { addDeadLetters } from './seed.ts';
@@ -75,6 +75,20 @@ export function testLayout(running: () => Running): void {
     const gaps = await page.evaluate<number[]>(GAPS);
     expect(gaps).toHaveLength(4);
     expect(Math.min(...gaps)).toBeGreaterThan(APART_PX_MIN);
+    await page.context().close();
+  });
+
+  test('letters that are half again as large leave a phone all of the page', {
+    timeout: SLOW_MACHINE_MS,
+  }, async () => {
+    // As many letters in a line as 360 px have of such ones.
+    const page = await openAs(await signUp(running().hub.url), { width: 240, height: 500 });
+    for (const path of ['/connections', '/approvals', '/settings']) {
+      await page.goto(path);
+      await isWhole(page);
+      await isDrawn(page);
+      expect(await sidewaysPixels(page), path).toBe(0);
+    }
     await page.context().close();
   });
 
