@@ -111,8 +111,11 @@ describe('answers that cannot be believed', () => {
     const { file } = await rig.takeReturn();
     const [header = ''] = file.content.split('\n');
     const control = `9${'000000'}${'000001'}${'0'.repeat(42)}`;
-    rig.deliver({ name: 'nothing.ach', content: `${header}\n${control.padEnd(94)}\n` });
+    const content = `${header}\n${control.padEnd(94)}\n`;
+    rig.deliver({ name: 'nothing.ach', content }, { name: 'nothing-again.ach', content });
     await rig.setClock('2083-03-02', '08:29');
+    await tick(house.context, tenant.id);
+    rig.deliver({ name: 'nothing-at-noon.ach', content });
     await tick(house.context, tenant.id);
     expect(await rig.quarantined()).toEqual([]);
     const { rows } = await house.database.query('select name from ach_answers where scope = $1', [tenant.id]);
