@@ -2,7 +2,7 @@ import { localFetch } from './local-fetch.ts';
 import { readTunnel, type TunnelOptions } from './tunnel-fetch.ts';
 
 const DEFAULT_BASE_URL = 'http://localhost:4000';
-const DEFAULT_TIMEOUT_MS = 30_000;
+export const DEFAULT_TIMEOUT_MS = 30_000;
 const DEFAULT_MAX_RETRIES = 3;
 const RETRIES_MAX = 20;
 const TIMEOUT_MS_MAX = 10 * 60_000;

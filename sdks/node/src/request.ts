@@ -83,6 +83,11 @@ export class HttpClient {
     return new URL(this.#settings.baseUrl).origin;
   }
 
+  /** Of one try, where its call says nothing else. */
+  get timeoutMs(): number {
+    return this.#settings.timeoutMs;
+  }
+
   /** The object of the answer; undefined for a deletion. */
   async send<Value>(request: ApiRequest): Promise<Value> {
     return (await this.#repeat(this.#prepare(request), (response) =>

@@ -58,7 +58,7 @@ export function isFinal(status: PaymentStatus): boolean {
   return reachable[status]?.length === 0;
 }
 
-/** How long one look may take for somebody who waits so much longer. */
-export function lookTimeoutMs(leftMs: number): number {
-  return Math.min(LOOK_TIMEOUT_MS_MAX, Math.max(LOOK_TIMEOUT_MS_MIN, leftMs));
+/** How long one look may take for somebody who waits so much longer; never longer than any try of the client. */
+export function lookTimeoutMs(leftMs: number, tryTimeoutMs: number): number {
+  return Math.min(LOOK_TIMEOUT_MS_MAX, tryTimeoutMs, Math.max(LOOK_TIMEOUT_MS_MIN, leftMs));
 }

@@ -34,6 +34,15 @@ test.each<[PaymentStatus[], PaymentStatus[], string]>([
   expect(judge(payment(...statuses), wanted)).toBe(expected);
 });
 
+test('a look takes no longer than any try of the client, so that an answer that was lost costs no more', async () => {
+  const lost: Answer = () => undefined;
+  const silent = await startScriptedServer(lost, json(200, payment('pending', 'processing', 'completed')));
+  const { payments } = new Payments({ apiKey: 'sk_test_x', baseUrl: silent.url, timeoutMs: 200 });
+  expect((await payments.waitFor('pay_1', 'completed', { timeoutMs: 20_000 })).status).toBe('completed');
+  expect(silent.seen).toHaveLength(2);
+  await silent.close();
+}, 15_000);
+
 let server: ScriptedServer;
 beforeAll(async () => {
   server = await startScriptedServer(

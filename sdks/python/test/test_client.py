@@ -361,6 +361,16 @@ class Waiting(Case):
             self.assertEqual(payments.wait_for("pay_1", "completed", timeout=0).status, "completed")
             self.assertEqual(payments.wait_for("pay_1", "completed", timeout=-1).status, "completed")
 
+    def test_a_look_takes_no_longer_than_any_try_so_that_a_lost_answer_costs_no_more(self):
+        over = threading.Event()
+        with ScriptedServer(lambda _handler: over.wait(20), payment("pending", "processing", "completed")) as server:
+            payments = client(server, timeout=0.2).payments
+            try:
+                self.assertEqual(payments.wait_for("pay_1", "completed", timeout=5).status, "completed")
+            finally:
+                over.set()
+            self.assertEqual(len(server.seen), 2)
+
     def test_a_time_to_wait_that_is_no_number_is_a_mistake_in_the_call(self):
         # A time that never comes: the third look would see it completed.
         answers = (payment("pending"), payment("pending"), payment("pending", "processing", "completed"))

@@ -1,3 +1,4 @@
+import { DEFAULT_TIMEOUT_MS } from '../config.ts';
 import { PaymentsError } from '../errors.ts';
 import { sleep } from '../request.ts';
 import { askedMs } from '../retry.ts';
@@ -83,7 +84,7 @@ async function nextLook(
     const pauseMs = Math.max(WATCH_POLL_MS, askedMs(failure?.retry_after));
     await sleep(Math.min(pauseMs, endsMs - performance.now()), signal);
     try {
-      const timeoutMs = lookTimeoutMs(endsMs - performance.now());
+      const timeoutMs = lookTimeoutMs(endsMs - performance.now(), DEFAULT_TIMEOUT_MS);
       return await payments.get(id, { timeoutMs, maxRetries: 0, signal });
     } catch (error) {
       // A server that restarts meanwhile is no reason to stop following; a refusal is.

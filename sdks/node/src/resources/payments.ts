@@ -128,7 +128,7 @@ export class PaymentsResource {
     let payment: Payment | undefined;
     let failure: unknown;
     for (let pauseMs = POLL_FIRST_MS; ; pauseMs = Math.min(POLL_LAST_MS, pauseMs * POLL_GROWTH)) {
-      const lookMs = lookTimeoutMs(endsMs - performance.now());
+      const lookMs = lookTimeoutMs(endsMs - performance.now(), this.#http.timeoutMs);
       let leastMs = 0;
       try {
         payment = await this.get(id, { timeoutMs: lookMs, maxRetries: 0, signal: options.signal });

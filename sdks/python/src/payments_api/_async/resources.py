@@ -261,7 +261,7 @@ class AsyncPaymentsResource(AsyncResource):
             least = 0.0
             try:
                 left = max(LOOK_TIMEOUT_MIN, ends - time.monotonic())
-                payment = await self.get(id, timeout=min(left, LOOK_TIMEOUT_MAX), max_retries=0)
+                payment = await self.get(id, timeout=min(left, LOOK_TIMEOUT_MAX, self._http.timeout), max_retries=0)
                 failure = None
                 verdict = judge(payment, wanted)
                 if verdict == "there":

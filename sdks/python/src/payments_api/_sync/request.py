@@ -59,6 +59,11 @@ class HttpClient:
     def origin(self) -> str:
         return self._settings.origin
 
+    @property
+    def timeout(self) -> float:
+        """Of one try, where its call says nothing else."""
+        return self._settings.timeout
+
     def send(self, request: ApiRequest) -> Any:
         """The object of the answer; None for a deletion."""
         prepared, max_retries = self._prepare(request)

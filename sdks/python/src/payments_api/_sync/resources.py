@@ -262,7 +262,7 @@ class PaymentsResource(Resource):
             least = 0.0
             try:
                 left = max(LOOK_TIMEOUT_MIN, ends - time.monotonic())
-                payment = self.get(id, timeout=min(left, LOOK_TIMEOUT_MAX), max_retries=0)
+                payment = self.get(id, timeout=min(left, LOOK_TIMEOUT_MAX, self._http.timeout), max_retries=0)
                 failure = None
                 verdict = judge(payment, wanted)
                 if verdict == "there":
