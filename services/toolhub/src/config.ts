@@ -8,9 +8,10 @@ import {
   loadSettings,
   type NamedToken,
   type Settings,
+  StartError,
   settings,
 } from '@libs/runtime';
-import { loadOrCreateSecretFile, newToken, parseKeyIds, SEAL_KEY_BYTES } from '@libs/seal';
+import { loadOrCreateSecretFile, newToken, parseKeyIds, parseSealKeys, SEAL_KEY_BYTES } from '@libs/seal';
 import { readOAuthClients } from './connect/settings.ts';
 import type { Connector, OAuthClient } from './connectors/connector.ts';
 import { settingNames } from './connectors/index.ts';
@@ -231,14 +232,19 @@ function conflictsOf(loaded: Settings<typeof spec>, connectors: readonly Connect
   return problems;
 }
 
+async function loadSealKeys(path: string): Promise<readonly Buffer[]> {
+  const text = await loadOrCreateSecretFile(path, () => randomBytes(SEAL_KEY_BYTES).toString('base64'));
+  const parsed = parseSealKeys(text);
+  if (parsed.ok) return parsed.keys;
+  throw new StartError(`${path} is not an encryption key: ${parsed.detail}`);
+}
+
 /** Reads the environment once; secrets that it does not name are made once under the data folder. */
 export async function loadConfig(env: Env, connectors: readonly Connector[]): Promise<Config> {
   const values = readSettings(env, connectors);
-  const file = (name: string, make: () => string) =>
-    loadOrCreateSecretFile(join(values.dataDir, 'toolhub', name), make);
-  const encryptionKeys = values.encryptionKeys ?? [
-    Buffer.from(await file('encryption-key', () => randomBytes(SEAL_KEY_BYTES).toString('base64')), 'base64'),
-  ];
+  const pathOf = (name: string) => join(values.dataDir, 'toolhub', name);
+  const file = (name: string, make: () => string) => loadOrCreateSecretFile(pathOf(name), make);
+  const encryptionKeys = values.encryptionKeys ?? (await loadSealKeys(pathOf('encryption-key')));
   const adminToken = values.adminToken ?? (await file('admin-token', () => newToken('tha_', randomBytes)));
   const internalTokens = values.internalTokens ?? [
     { name: 'default', token: await file('internal-token', () => newToken('thi_', randomBytes)) },
