@@ -263,6 +263,7 @@ test('whatever goes wrong is one line with an exit code of its own, without a st
     [await inProcess(['sandbox'], { env }), 2, /needs one of: clock, fund/],
     [await inProcess(['create', '--amount', '1.5'], { env }), 2, /--amount must be a whole number/],
     [await inProcess(['create', '--amount', '1', '--source', 'a'], { env }), 2, /--destination is missing/],
+    [await inProcess(['refund', 'a', '--idempotency-key='], { env }), 2, /^--idempotency-key must have 1/],
     [await inProcess(['refund', 'a', '--amount', '0'], { env }), 2, /--amount must be a whole number from 1/],
     [await inProcess(['cancel'], { env }), 2, /It is: payments cancel <payment>/],
     [await inProcess(['create', '--bogus'], { env }), 2, /Unknown option '--bogus'/],

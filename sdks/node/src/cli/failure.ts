@@ -16,6 +16,9 @@ export interface Failure {
   code: number;
 }
 
+/** What the client calls the key that was given as an option. */
+const KEY_NAME = 'idempotencyKey';
+
 /** One clear line for whatever went wrong, never a stack. */
 export function explain(error: unknown, program: string): Failure {
   if (error instanceof UnknownOutcomeError) {
@@ -29,6 +32,10 @@ export function explain(error: unknown, program: string): Failure {
   // What the client says of an id that cannot be one.
   if (error instanceof TypeError && error.message.startsWith('An id is')) {
     return { line: error.message, code: exitCodes.usage };
+  }
+  if (error instanceof TypeError && error.message.startsWith(KEY_NAME)) {
+    const line = `--idempotency-key${error.message.slice(KEY_NAME.length)}. See: ${program} --help`;
+    return { line, code: exitCodes.usage };
   }
   // What the client's constructor says of its settings.
   if (error instanceof TypeError && /^(No API key|The API key|baseUrl)/.test(error.message)) {

@@ -8,17 +8,25 @@ const TIMEOUT_MS = 15_000;
 /** A receiver that is just being restarted is given these moments to come back. */
 const PAUSES_MS = [250, 1_000, 2_000, 4_000] as const;
 
-/** `3000`, `localhost:3000/hooks` and whole addresses. */
+/** A port of this machine, with what stands behind it. */
+const PORT = /^:?(\d+)([/?].*)?$/s;
+
+/** `3000`, `:3000/hooks`, `localhost:3000/hooks` and whole addresses. */
 export function readTarget(text: string): string {
-  const address = /^\d+$/.test(text)
-    ? `http://localhost:${text}`
-    : /^https?:\/\//.test(text)
-      ? text
-      : `http://${text}`;
+  const [, port, path = ''] = PORT.exec(text) ?? [];
+  const typed = port === undefined ? text : `localhost:${port}${path}`;
+  const url = readUrl(/^[a-z][a-z\d+.-]*:\/\//i.test(typed) ? typed : `http://${typed}`);
+  // A path by itself would be read as the name of a server.
+  const isAddress = url !== undefined && /^https?:$/.test(url.protocol) && !typed.startsWith('/');
+  if (isAddress && url.username === '' && url.password === '') return url.href;
+  throw new UsageError('--forward-to must be an address such as http://localhost:3000/webhooks');
+}
+
+function readUrl(text: string): URL | undefined {
   try {
-    return new URL(address).href;
+    return new URL(text);
   } catch {
-    throw new UsageError('--forward-to must be an address such as http://localhost:3000/webhooks');
+    return undefined;
   }
 }
 
