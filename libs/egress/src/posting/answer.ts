@@ -92,7 +92,9 @@ export class AnswerReader {
 
   /** The other side closed the connection. Throws where that cut an answer short. */
   end(): void {
-    if (this.#framing?.by !== 'end') throw new AnswerFault('the connection was closed before the answer');
+    if (this.#framing?.by === 'end') return;
+    const when = this.#framing === null ? 'before the answer' : 'before the end of the answer';
+    throw new AnswerFault(`the connection was closed ${when}`);
   }
 
   #begin(head: Head): void {

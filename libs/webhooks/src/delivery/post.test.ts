@@ -8,14 +8,16 @@ import type { TryOutcome } from './schedule.ts';
 let server: Server;
 let origin: string;
 let poster: Poster;
-let respond: { status: number; parts: readonly Buffer[] };
+let respond: { status: number; parts: readonly Buffer[]; cut?: 'end' | 'resetAndDestroy' };
 
 beforeAll(async () => {
   server = createServer((request, response) => {
     request.resume();
     response.writeHead(respond.status);
     for (const part of respond.parts) response.write(part);
-    response.end();
+    // Once that has left, or there would be nothing to cut.
+    if (respond.cut === undefined) response.end();
+    else setImmediate(() => request.socket[respond.cut ?? 'end']());
   });
   await new Promise<void>((started) => server.listen(0, '127.0.0.1', started));
   const { port } = server.address() as AddressInfo;
@@ -27,8 +29,12 @@ afterAll(() => {
   server.close();
 });
 
-function send(status: number, parts: readonly (string | Buffer)[]): Promise<TryOutcome> {
-  respond = { status, parts: parts.map((part) => Buffer.from(part)) };
+function send(
+  status: number,
+  parts: readonly (string | Buffer)[],
+  more: Pick<typeof respond, 'cut'> = {},
+): Promise<TryOutcome> {
+  respond = { status, parts: parts.map((part) => Buffer.from(part)), ...more };
   return new Promise((done) =>
     new Post(done).start(poster, { origin, path: '/', headers: [], body: Buffer.from('{}') }),
   );
@@ -50,3 +56,12 @@ it('keeps nothing of a success, nor of an answer without a body', async () => {
   expect(await send(200, ['welcome'])).toEqual({ status: 200, error: null, retryAfter: null });
   expect('response' in (await send(503, []))).toBe(false);
 });
+
+it.each(['end', 'resetAndDestroy'] as const)(
+  'says of an answer that was cut that it had begun: %s',
+  async (cut) => {
+    expect(await send(200, ['wel'], { cut })).toMatchObject({
+      ...{ status: 200, error: 'the connection was closed before the end of the answer' },
+    });
+  },
+);

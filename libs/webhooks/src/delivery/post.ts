@@ -6,12 +6,13 @@ const ERROR_LENGTH_MAX = 200;
 const NO_ANSWER: PostAnswer = { status: null, retryAfter: null, kept: [] };
 
 /** One line for the owner of the endpoint: a code where there is one, and no address that a name was resolved to. */
-function describeError(error: Error & { code?: string }): string {
+function describeError(error: Error & { code?: string }, status: number | null): string {
   const { code } = error;
   if (code === 'EGRESS_REFUSED') return `address refused: ${error.message}`.slice(0, ERROR_LENGTH_MAX);
   if (code === 'EGRESS_UNRESOLVED') return 'the name does not resolve';
   if (code === 'ETIMEDOUT') return 'connecting timed out';
-  if (code === 'ECONNRESET' || code === 'EPIPE') return 'the connection was closed before the answer';
+  if (code === 'ECONNRESET' || code === 'EPIPE')
+    return `the connection was closed before the ${status === null ? '' : 'end of the '}answer`;
   if (code === 'ECONNREFUSED') return 'the connection was refused';
   return (code === undefined ? error.message : `connection error ${code}`).slice(0, ERROR_LENGTH_MAX);
 }
@@ -56,7 +57,7 @@ export class Post {
     this.#isDone = true;
     this.#onDone({
       status,
-      error: error === null ? describeStatus(status) : describeError(error),
+      error: error === null ? describeStatus(status) : describeError(error, status),
       retryAfter,
       ...(kept.length === 0 ? {} : { response: readable(kept) }),
     });
