@@ -243,6 +243,23 @@ describe.runIf(hasChromium)('the dashboard', { timeout: SLOW_MACHINE_MS }, () =>
     await page.context().close();
   });
 
+  test('an address that names no tab, time or month that there is shows what is shown first', async () => {
+    const { page } = await openAs(owner);
+    for (const [path, shown] of [
+      ['/dashboard/ledger?tab=nothing', 'Accounts'],
+      ['/dashboard/operator?tab=nothing', 'Organisations'],
+    ] as const) {
+      await visit(page, path);
+      await page.getByRole('tab', { name: shown, selected: true }).waitFor();
+      await page.getByRole('tabpanel').getByRole('table').waitFor();
+    }
+    await visit(page, '/dashboard?days=999');
+    await page.getByText('Volume completed').waitFor();
+    await visit(page, '/dashboard/ledger?tab=fees&month=2026-13');
+    await page.getByText('Total:').waitFor();
+    await page.context().close();
+  });
+
   test('on a phone the quote is read before the button that sends the payment', async () => {
     const { page } = await openAs(owner, { viewport: PHONE });
     await visit(page, '/dashboard/payments/new?from=pm_alice&to=pm_bob');

@@ -33,7 +33,7 @@ export function HomePage() {
 
 function OverviewView() {
   const search = useSearchState();
-  const days = search.values.days ?? '7';
+  const days = Object.keys(words.ranges).find((range) => range === search.values.days) ?? '7';
   // A delivery that is given up is told by no event.
   const query = useObject<Overview>('/v1/overview', { query: { days }, refetchMs: OVERVIEW_POLL_MS });
   return (

@@ -7,6 +7,7 @@ import { EmptyWithoutPayments } from '../payments/empty-without-payments.tsx';
 import { texts } from '../texts.ts';
 
 const words = texts.ledger;
+const MONTH = /^\d{4}-(0[1-9]|1[0-2])$/;
 
 const columns: readonly Column<Fees['by_rail'][number]>[] = [
   { header: words.rail, render: ({ rail }) => texts.rails[rail as keyof typeof texts.rails] ?? rail },
@@ -23,7 +24,9 @@ export function FeesTab() {
 
 function FeesView({ now }: { now: string }) {
   const search = useSearchState();
-  const month = search.values.month ?? now.slice(0, 7);
+  const { month: asked = '' } = search.values;
+  // Where the browser has no field for months it is typed, and no month for a while.
+  const month = MONTH.test(asked) ? asked : now.slice(0, 7);
   const query = useObject<Fees>('/v1/fees', { query: { month } });
   return (
     <Stack>

@@ -7,11 +7,12 @@ import { EntriesTab } from './entries-tab.tsx';
 import { FeesTab } from './fees-tab.tsx';
 
 const words = texts.ledger;
+const TABS = ['accounts', 'entries', 'fees', 'check'] as const;
 
 /** The tab is part of the address, as filters are. */
 export function LedgerPage() {
   const search = useSearchState();
-  const tab = search.values.tab ?? 'accounts';
+  const tab = TABS.find((name) => name === search.values.tab) ?? 'accounts';
   return (
     <Page title={words.title}>
       <Tabs
@@ -26,13 +27,7 @@ export function LedgerPage() {
           })
         }
       >
-        <TabRow
-          label={words.title}
-          chosen={tab}
-          tabs={(['accounts', 'entries', 'fees', 'check'] as const).map(
-            (name) => [name, words[name]] as const,
-          )}
-        />
+        <TabRow label={words.title} chosen={tab} tabs={TABS.map((name) => [name, words[name]] as const)} />
         <Tabs.Panel value="accounts">
           <AccountsTab />
         </Tabs.Panel>

@@ -37,7 +37,7 @@ export function OperatorPage() {
         </Paper>
       </Page>
     );
-  const chosen = search.values.tab ?? 'organisations';
+  const [chosen] = tabs.find(([name]) => name === search.values.tab) ?? tabs[0];
   return (
     <Page title={words.title}>
       <Tabs

@@ -159,6 +159,7 @@ export const newPayment = {
   notAnAmount: 'An amount such as 25.00',
   noAccount: 'The id of an account, which begins with pm_',
   badPair: 'Each line must be key=value',
+  keyTwice: (key: string) => `Two lines have the key ${key}`,
 } as const;
 
 /** Why a payment or a refund is refused, and what to do about it. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Payment } from '../../api/types.ts';
-import { areMetadataLines, bodyOfDraft, draftOf, emptyDraft, quotedBodyOf } from './draft.ts';
+import { areMetadataLines, bodyOfDraft, draftOf, emptyDraft, quotedBodyOf, repeatedKey } from './draft.ts';
 
 const line = fc.string({ minLength: 1, maxLength: 40, unit: 'binary' });
 const order = fc.record({
@@ -21,6 +21,7 @@ test('a payment that is tried again is ordered as it was, whatever programs wrot
       const payment = { ...wanted, rail_decision: { prefer } } as unknown as Payment;
       const draft = draftOf(payment);
       expect(areMetadataLines(draft.metadata)).toBe(true);
+      expect(repeatedKey(draft.metadata)).toBeUndefined();
       expect(bodyOfDraft(draft)).toEqual({
         ...wanted,
         ...(wanted.rail === 'auto' ? { routing: { prefer, fallback: true } } : {}),
@@ -47,4 +48,10 @@ test('a quote needs the amount and both accounts, and no more: a line of metadat
   expect(quotedBodyOf({ ...draft, metadata: 'ord', description: 'Rent' })).toEqual(quotedBodyOf(draft));
   for (const missing of [{ amount: '0' }, { amount: 'x' }, { from: '' }, { to: ' ' }])
     expect(quotedBodyOf({ ...draft, ...missing })).toBeUndefined();
+});
+
+test('a key that stands on two lines is told, however it is written there', () => {
+  expect(repeatedKey('order=1\nother=2\n order = 3')).toBe('order');
+  expect(repeatedKey('"order"="1"\norder=2')).toBe('order');
+  expect(repeatedKey('order=1\nOrder=1\nno pair\nno pair')).toBeUndefined();
 });

@@ -74,6 +74,12 @@ export function areMetadataLines(text: string): boolean {
   return linesOf(text).every((line) => pairOf(line) !== undefined);
 }
 
+/** A key that stands on two lines: one of their values would be lost without a word. */
+export function repeatedKey(text: string): string | undefined {
+  const keys = linesOf(text).map((line) => pairOf(line)?.[0]);
+  return keys.find((key, index) => key !== undefined && keys.indexOf(key) !== index);
+}
+
 /** What decides rail and fee. An account that is missing is left out, so that the server names its field alone. */
 function orderOf(draft: PaymentDraft): Record<string, unknown> {
   const accountOf = (typed: string) => (typed.trim() === '' ? {} : { payment_method_id: typed.trim() });

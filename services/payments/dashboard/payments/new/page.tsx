@@ -29,6 +29,7 @@ import {
   emptyDraft,
   type PaymentDraft,
   quotedBodyOf,
+  repeatedKey,
 } from './draft.ts';
 import { QuotePanel } from './quote-panel.tsx';
 
@@ -43,6 +44,12 @@ const railHint = (rail: PaymentDraft['rail']) =>
   rail === 'auto' ? words.railAutoHint : texts.railHints[rail];
 
 const accountMissing = (typed: string) => (typed.trim() === '' ? words.noAccount : null);
+
+function metadataProblem(text: string): string | null {
+  if (!areMetadataLines(text)) return words.badPair;
+  const twice = repeatedKey(text);
+  return twice === undefined ? null : words.keyTwice(twice);
+}
 
 /** Empty, with the accounts of the address, or as a payment was that is tried again. */
 export function NewPaymentPage() {
@@ -127,7 +134,7 @@ function NewPaymentForm({ initial }: { initial: PaymentDraft }) {
       // With the others at once: the server is only asked when those are good.
       from: accountMissing,
       to: accountMissing,
-      metadata: (value: string) => (areMetadataLines(value) ? null : words.badPair),
+      metadata: metadataProblem,
     },
     send: async (draft, idempotencyKey) => {
       const payment = await client.post<Payment>('/v1/payments', bodyOfDraft(draft), { idempotencyKey });
