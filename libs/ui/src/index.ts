@@ -41,6 +41,7 @@ export { ProblemView } from './show/problem-view.tsx';
 export { Loading, QueryView } from './show/query-view.tsx';
 export { SecretOnce } from './show/secret-once.tsx';
 export { TabRow } from './show/tab-row.tsx';
+export { ToStart } from './show/to-start.tsx';
 export { toast } from './show/toast.ts';
 export { withUnseenMarked } from './show/unseen.ts';
 export { Day, When } from './show/when.tsx';

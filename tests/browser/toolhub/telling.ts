@@ -42,6 +42,38 @@ export function testTelling(running: () => Running): void {
     await page.context().close();
   });
 
+  test('[TH-11.27] a page of what does not exist, or was not read yet, has its heading and the title of the window', {
+    timeout: SLOW_MACHINE_MS,
+  }, async () => {
+    const page = await openAs(await signUp(running().hub.url));
+    const headings = () => page.getByRole('heading', { level: 1 }).allTextContents();
+    await page.goto('/tools/nothing');
+    await page.getByText('There is nothing at this address').waitFor();
+    expect([await headings(), await page.title()]).toEqual([['Tool'], 'Tool · Toolhub']);
+    await page.goto('/connections/nothing');
+    await page.getByText('There is nothing at this address').waitFor();
+    expect([await headings(), await page.title()]).toEqual([['Not found'], 'Not found · Toolhub']);
+    let answer = () => {};
+    const held = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    await page.route(/\/api\/(tools|platforms)/, async (route) => {
+      await held;
+      await route.continue();
+    });
+    for (const [path, heading] of [
+      ['/tools/slack_send_message', 'Tool'],
+      ['/connections/slack', 'Connection'],
+    ] as const) {
+      await page.goto(path);
+      await page.getByRole('heading', { level: 1, name: heading }).waitFor();
+      expect(await headings()).toEqual([heading]);
+    }
+    answer();
+    await page.getByRole('heading', { level: 1, name: 'Slack' }).waitFor();
+    await page.context().close();
+  });
+
   test('a test whose answer was lost may have been sent: the page says so, and shows it', {
     timeout: SLOW_MACHINE_MS,
   }, async () => {

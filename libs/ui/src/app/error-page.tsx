@@ -1,5 +1,6 @@
 import { Button, Center, Stack, Text, Title } from '@mantine/core';
-import { Component, type ReactNode } from 'react';
+import { Component, type ReactNode, useContext, useEffect } from 'react';
+import { AppName } from '../shell/page.tsx';
 import { texts } from '../texts.ts';
 
 /** What is shown instead of a page that broke. */
@@ -16,6 +17,10 @@ export function BrokenPage() {
 }
 
 export function NotFoundPage({ action }: { action?: ReactNode }) {
+  const appName = useContext(AppName);
+  useEffect(() => {
+    document.title = `${texts.notFound} · ${appName}`;
+  }, [appName]);
   return (
     <Center mih="50vh" p="md">
       <Stack align="center">

@@ -1,12 +1,11 @@
 import {
   ConfirmButton,
   Facts,
-  isApiError,
   NotFoundPage,
   Page,
   Panel,
-  ProblemView,
   QueryView,
+  ToStart,
   toast,
   useSearchState,
   When,
@@ -34,14 +33,13 @@ const words = texts.connections;
 export function ConnectionPage() {
   const { platform: id } = useParams({ strict: false }) as { platform: string };
   const platforms = usePlatforms();
-  if (platforms.isError && !isApiError(platforms.error)) return <ProblemView error={platforms.error} />;
+  const platform = platforms.data?.data.find((each) => each.platform === id);
+  if (platform !== undefined) return <Connection key={id} platform={platform} />;
+  if (platforms.data !== undefined) return <NotFoundPage action={<ToStart />} />;
   return (
-    <QueryView query={platforms}>
-      {({ data }) => {
-        const platform = data.find((each) => each.platform === id);
-        return platform === undefined ? <NotFoundPage /> : <Connection key={id} platform={platform} />;
-      }}
-    </QueryView>
+    <Page title={words.connection}>
+      <QueryView query={platforms}>{() => null}</QueryView>
+    </Page>
   );
 }
 

@@ -12,7 +12,13 @@ const words = texts.tools;
 
 export function ToolPage() {
   const { name } = useParams({ strict: false }) as { name: string };
-  return <QueryView query={useTool(name)}>{(tool) => <ToolView key={tool.name} tool={tool} />}</QueryView>;
+  const query = useTool(name);
+  if (query.data !== undefined) return <ToolView key={query.data.name} tool={query.data} />;
+  return (
+    <Page title={words.tool}>
+      <QueryView query={query}>{() => null}</QueryView>
+    </Page>
+  );
 }
 
 /** Descriptions are written for assistants, which read `names` as they do. */
