@@ -1,5 +1,6 @@
 import {
   ActionButton,
+  breakable,
   CodeBlock,
   Coded,
   type Column,
@@ -30,6 +31,13 @@ type Attempt = WebhookDelivery['attempts'][number];
 
 const answerOf = (attempt: Attempt | undefined) =>
   attempt === undefined ? '–' : String(attempt.status ?? capitalised(attempt.error ?? words.noAnswer));
+
+/** Beside a next try there is no room for two moments in one line. */
+const inTwoLines = (at: string | null) => (
+  <span className="ui-two-lines">
+    <When at={at} />
+  </span>
+);
 
 /** Nobody tries these again but a person. */
 const hasStranded: ReadonlySet<WebhookDelivery['status']> = new Set(['failed', 'abandoned']);
@@ -63,7 +71,7 @@ export function DeliveriesPanel({ endpointId, isEnabled }: { endpointId: string;
           <Anchor component="button" type="button" size="sm" ta="left" onClick={() => setOpened(delivery)}>
             {wordsOfCode(delivery.event_type)}
           </Anchor>
-          <div className="ui-id ui-beside">{delivery.event_type}</div>
+          <div className="ui-id ui-beside">{breakable(delivery.event_type)}</div>
         </div>
       ),
     },
@@ -81,9 +89,9 @@ export function DeliveriesPanel({ endpointId, isEnabled }: { endpointId: string;
       header: words.next,
       align: 'right',
       has: ({ next_attempt_at: at }) => at !== null,
-      render: ({ next_attempt_at: at }) => <When at={at} />,
+      render: ({ next_attempt_at: at }) => inTwoLines(at),
     },
-    { header: texts.methods.created, align: 'right', render: ({ created_at: at }) => <When at={at} /> },
+    { header: texts.methods.created, align: 'right', render: ({ created_at: at }) => inTwoLines(at) },
     {
       header: texts.common.actions,
       // To one that is switched off nothing is sent.
