@@ -34,11 +34,16 @@ export function ConnectionPage() {
   const { platform: id } = useParams({ strict: false }) as { platform: string };
   const platforms = usePlatforms();
   const platform = platforms.data?.data.find((each) => each.platform === id);
-  if (platform !== undefined) return <Connection key={id} platform={platform} />;
-  if (platforms.data !== undefined) return <NotFoundPage action={<ToStart />} />;
+  if (platforms.data !== undefined && platform === undefined) return <NotFoundPage action={<ToStart />} />;
+  // One page, read or not: a second one would take the focus from what is on it.
   return (
-    <Page title={words.connection}>
-      <QueryView query={platforms}>{() => null}</QueryView>
+    <Page
+      title={platform?.title ?? words.connection}
+      lead={platform && texts.platformLeads[platform.platform]}
+    >
+      <QueryView query={platforms}>
+        {() => (platform === undefined ? null : <Connection key={id} platform={platform} />)}
+      </QueryView>
     </Page>
   );
 }
@@ -50,7 +55,7 @@ function Connection({ platform }: { platform: Platform }) {
   const credential = credentials.data?.data.find((each) => each.platform === platform.platform);
   const state = health.data?.platforms.find((each) => each.platform === platform.platform);
   return (
-    <Page title={platform.title} lead={texts.platformLeads[platform.platform]}>
+    <>
       <ReturnMessage platform={platform} />
       {credential === undefined ? null : (
         <Panel
@@ -108,7 +113,7 @@ function Connection({ platform }: { platform: Platform }) {
           </Stack>
         </Panel>
       </Stack>
-    </Page>
+    </>
   );
 }
 

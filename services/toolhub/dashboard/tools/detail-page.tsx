@@ -13,10 +13,11 @@ const words = texts.tools;
 export function ToolPage() {
   const { name } = useParams({ strict: false }) as { name: string };
   const query = useTool(name);
-  if (query.data !== undefined) return <ToolView key={query.data.name} tool={query.data} />;
+  const tool = query.data;
+  // One page, read or not: a second one would take the focus from what is on it.
   return (
-    <Page title={words.tool}>
-      <QueryView query={query}>{() => null}</QueryView>
+    <Page title={tool?.title ?? words.tool} lead={tool && withCode(tool.description)}>
+      <QueryView query={query}>{(read) => <ToolView key={read.name} tool={read} />}</QueryView>
     </Page>
   );
 }
@@ -30,7 +31,7 @@ function withCode(description: string): ReactNode {
 
 function ToolView({ tool }: { tool: ToolDetail }) {
   return (
-    <Page title={tool.title} lead={withCode(tool.description)}>
+    <>
       <Panel title={words.about}>
         <Facts
           facts={[
@@ -65,6 +66,6 @@ function ToolView({ tool }: { tool: ToolDetail }) {
           />
         </Panel>
       </Stack>
-    </Page>
+    </>
   );
 }
