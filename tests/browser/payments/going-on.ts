@@ -79,6 +79,7 @@ export function testGoingOn(running: () => Mishaps): void {
     await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
     await page.getByRole('button', { name: 'Log in', exact: true }).click();
     await page.getByRole('button', { name: `Join as ${invited.email}` }).click();
+    await page.getByRole('button', { name: 'Open the menu' }).click();
     await page.getByRole('button', { name: /Switch organisation: Engines/ }).waitFor();
     await page.context().close();
   });
