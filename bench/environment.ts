@@ -31,6 +31,9 @@ export async function startDatabase(settings: Readonly<Record<string, string>> =
   };
 }
 
+/** For whoever fills tables: a statement over millions of rows takes minutes, and its connection would be given up before. */
+export const fillTimeouts = { statementMs: 3 * 3_600_000 };
+
 export async function freePort(): Promise<number> {
   const server = createServer();
   server.listen(0, '127.0.0.1');

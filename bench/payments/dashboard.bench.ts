@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Database, openDatabase } from '@libs/db';
 import { idBorder } from '@libs/seal';
-import { startDatabase, startService } from '../environment.ts';
+import { fillTimeouts, startDatabase, startService } from '../environment.ts';
 import { type Benchmark, median, type Result } from '../result.ts';
 import { signUp } from '../visitor.ts';
 
@@ -91,7 +91,6 @@ async function fill(database: Database, tenantId: string, count: number): Promis
     Object.entries(copies).map(([table, copy]) =>
       database.session(async (session) => {
         await session.query('set synchronous_commit = off');
-        await session.query('set statement_timeout = 0');
         // What is copied was checked when it was made: no row is looked at by a trigger again.
         await session.query('set session_replication_role = replica');
         await session.query(copy, [tenantId, times, moments]);
@@ -161,7 +160,7 @@ export const benchmark: Benchmark = {
   async run() {
     const server = await startDatabase();
     const service = await startService('payments', { DATABASE_URL: server.url, PAYMENTS_RATE_TEST: '0' });
-    const database = await openDatabase({ url: server.url, schema: 'payments' });
+    const database = await openDatabase({ url: server.url, schema: 'payments', timeouts: fillTimeouts });
     try {
       const [few, many] = [await join(service.url), await join(service.url)];
       const startedAt = performance.now();

@@ -1,6 +1,6 @@
 import { totalmem } from 'node:os';
 import { type Database, openDatabase } from '@libs/db';
-import { type RunningService, startDatabase, startService } from '../environment.ts';
+import { fillTimeouts, type RunningService, startDatabase, startService } from '../environment.ts';
 import { sendLoad } from '../load.ts';
 import { type Benchmark, median } from '../result.ts';
 import { acceptLoad, apiOnly } from './accept-load.ts';
@@ -18,8 +18,6 @@ const WARMUP_SECONDS = IS_LARGE ? 60 : 3;
 const SERVER: Readonly<Record<string, string>> = IS_LARGE
   ? { shared_buffers: `${Math.floor(totalmem() / 1_024 ** 2 / 4)}MB`, max_wal_size: '16GB' }
   : {};
-/** For one statement of the fill: at twenty million rows each takes minutes. */
-const FILL_MS_MAX = 3 * 3_600_000;
 const FILLED_TABLES = ['payments', 'idempotency_keys', 'events', 'ledger_transfers'];
 
 interface Installation {
@@ -33,8 +31,7 @@ async function install(opened: AsyncDisposableStack): Promise<Installation> {
   await using first = await startPayments(server.url);
   // The tables are there now, and a payment says whose the past ones are to be.
   await sendLoad(acceptLoad(first.url, { seconds: 1, warmupSeconds: 0 }));
-  const timeouts = { statementMs: FILL_MS_MAX };
-  const database = await openDatabase({ url: server.url, schema: 'payments', timeouts });
+  const database = await openDatabase({ url: server.url, schema: 'payments', timeouts: fillTimeouts });
   opened.defer(() => database.close());
   return { url: server.url, database };
 }

@@ -1,7 +1,7 @@
 import { type Database, openDatabase } from '@libs/db';
 import { settleUnits } from '../../services/toolhub/src/billing/meter/meter-store.ts';
 import { createRollups } from '../../services/toolhub/src/billing/usage/rollups.ts';
-import { startDatabase, startService } from '../environment.ts';
+import { fillTimeouts, startDatabase, startService } from '../environment.ts';
 import { type Benchmark, median, type Result } from '../result.ts';
 import { signUp } from '../visitor.ts';
 
@@ -36,7 +36,6 @@ async function fill(database: Database, customerId: string, calls: number): Prom
   const cells = DAYS * TOOLS * CLASSES;
   await database.session(async (session) => {
     await session.query('set synchronous_commit = off');
-    await session.query('set statement_timeout = 0');
     await session.query(
       `insert into usage_daily (customer_id, day, tool, duration_class, platform, calls, errors, given_back)
        select $1, current_date - (cell / ${TOOLS * CLASSES})::int, 'tool_' || lpad((cell % ${TOOLS})::text, 3, '0'),
@@ -132,7 +131,7 @@ export const benchmark: Benchmark = {
   async run() {
     const server = await startDatabase();
     const service = await startService('toolhub', { DATABASE_URL: server.url, TOOLHUB_RATE_API: '0' });
-    const database = await openDatabase({ url: server.url, schema: 'toolhub' });
+    const database = await openDatabase({ url: server.url, schema: 'toolhub', timeouts: fillTimeouts });
     try {
       const [few, many] = [await join(service.url), await join(service.url)];
       await fill(database, few.id, FEW);
