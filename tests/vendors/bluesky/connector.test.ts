@@ -168,6 +168,30 @@ describe('tools', () => {
   });
 
   it.each([
+    ['see example.com/path?x=1#y, please', ['example.com/path?x=1#y']],
+    [
+      '(bsky.app) Example.COM. www.my-site.co.uk: a.dev:8443/x',
+      ['bsky.app', 'Example.COM', 'www.my-site.co.uk', 'a.dev:8443/x'],
+    ],
+    ['en.wikipedia.org/wiki/A_(b) (example.com/x)', ['en.wikipedia.org/wiki/A_(b)', 'example.com/x']],
+    ['package.json e.g. i.e. v1.2 1.2.3.4 etc...and this', []],
+    ['ada@example.com john.me@example.com @nobody.com #a.com x/example.com', []],
+    ['example.comä a.com.x@b.org a..com -a.com a-.b', []],
+    ['https://a.com/b.org http.cat', ['https://a.com/b.org', 'http.cat']],
+  ])('marks names without https where their ending is a public one, as the app does: %s', (text, written) => {
+    const bytes = Buffer.from(text);
+    const marked = facetsOf(text, new Map())
+      .filter(({ features }) => features[0]?.uri !== undefined)
+      .map(({ index, features }) => [
+        bytes.subarray(index.byteStart, index.byteEnd).toString(),
+        features[0]?.uri,
+      ]);
+    expect(marked).toEqual(
+      written.map((name) => [name, name.startsWith('https:') ? name : `https://${name}`]),
+    );
+  });
+
+  it.each([
     ['#neu', ['neu']],
     ['#1! #2026 #... #1,5 #_ # ## #', []],
     ['#1a #2026er, (#bracket)', ['1a', '2026er']],

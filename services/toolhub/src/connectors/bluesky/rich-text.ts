@@ -1,12 +1,20 @@
 // Links, mentions and hashtags in a post are marked beside its text, by positions in its UTF-8 form:
 // https://docs.bsky.app/docs/advanced-guides/post-richtext
 
+import { hasPublicEnding } from './public-endings.ts';
+
 export interface Facet {
   index: { byteStart: number; byteEnd: number };
   features: { $type: string; uri?: string; did?: string; tag?: string }[];
 }
 
 const LINK = /(?<=^|[\s(])https?:\/\/[^\s<>"]{1,2000}/gi;
+/**
+ * A name without its `https://`, as people write it. Not the beginning of a longer one, nor the name before an `@`;
+ * what follows it belongs to it from a slash, a question mark, a hash or a port on.
+ */
+const NAME =
+  /(?<=^|[\s(])([a-z][a-z0-9-]{0,62}(?:\.[a-z0-9-]{1,63}){1,8})(?!\.?[\p{L}\p{N}@_-])(?::\d{1,5})?(?:[/?#][^\s<>"]{0,2000})?/giu;
 const MENTION = /(?<=^|[\s(])@([a-zA-Z0-9](?:[a-zA-Z0-9-]{0,62})(?:\.[a-zA-Z0-9-]{1,63}){1,8})/g;
 /** What is not seen ends a tag, as a space does; `#` before U+FE0F is an emoji, the key of a telephone. */
 // biome-ignore lint/suspicious/noMisleadingCharacterClass: each of these ends a tag by itself.
@@ -26,6 +34,13 @@ export function facetsOf(text: string, dids: ReadonlyMap<string, string>): Facet
     if (!leadsSomewhere(uri)) return [];
     return [facet(text, { start: match.index, part: uri }, { $type: 'app.bsky.richtext.facet#link', uri })];
   });
+  // As Bluesky's own apps have it: they mark a name whose ending is a public one, and lead there by https.
+  const names = [...text.matchAll(NAME)].flatMap((match) => {
+    const part = withoutTrailingMarks(match[0]);
+    const uri = `https://${part}`;
+    if (!hasPublicEnding(match[1] as string) || !URL.canParse(uri)) return [];
+    return [facet(text, { start: match.index, part }, { $type: 'app.bsky.richtext.facet#link', uri })];
+  });
   const mentions = [...text.matchAll(MENTION)].flatMap((match) => {
     const did = dids.get((match[1] as string).toLowerCase());
     if (did === undefined) return [];
@@ -39,7 +54,7 @@ export function facetsOf(text: string, dids: ReadonlyMap<string, string>): Facet
     const part = `${match[0].charAt(0)}${tag}`;
     return [facet(text, { start: match.index, part }, { $type: 'app.bsky.richtext.facet#tag', tag })];
   });
-  return [...links, ...mentions, ...tags]
+  return [...links, ...names, ...mentions, ...tags]
     .sort((a, b) => a.index.byteStart - b.index.byteStart)
     .filter(
       (one, position, all) =>
