@@ -238,6 +238,39 @@ describe('IMAP', () => {
     });
   });
 
+  it.each([
+    ['a password', undefined],
+    ['a token', { access_token: TOKEN }],
+  ])('says what to do where Exchange takes %s and opens no mailbox for it', async (_, login) => {
+    const bad: ImapReply = ({ tag, write }) =>
+      write(`${tag} BAD User is authenticated but not connected.\r\n* BYE Connection closed. 14\r\n`);
+    for (const at of ['NAMESPACE', 'LIST']) {
+      fault = { at, reply: bad };
+      const failure = await failureOf(call('email_list_folders', context(login)));
+      expect(failure, at).toMatchObject({ code: 'platform_error', platformCode: 'NOT_CONNECTED' });
+      expect(failure.message).toContain('have IMAP switched on for this mailbox');
+    }
+    fault = { at: 'NAMESPACE', reply: bad };
+    expect(await connector.verify(context(login))).toMatchObject({
+      ...{ kind: 'rejected', reason: expect.stringContaining('IMAP switched on') },
+    });
+  });
+
+  it.each([
+    ['[ALERT] Application-specific password required: https://g.test (Failure)', 'APP_PASSWORD_REQUIRED'],
+    ['[ALERT] Your account is not enabled for IMAP use. Please visit your settings', 'IMAP_DISABLED'],
+    ['[ALERT] IMAP access is disabled for your domain. (Failure)', 'IMAP_DISABLED'],
+  ])('says what to do where no other password would help: %s', async (words, platformCode) => {
+    fault = { at: 'LOGIN', reply: no(words) };
+    expect(await failureOf(call('email_list_folders'))).toMatchObject({
+      code: 'platform_error',
+      platformCode,
+    });
+    fault = { at: 'AUTHENTICATE', reply: no(words) };
+    const byToken = failureOf(call('email_list_folders', context({ access_token: TOKEN })));
+    expect(await byToken).toMatchObject({ code: 'platform_error', platformCode });
+  });
+
   // One tool for each kind of command: the guard before the parser knows no tools.
   it.each(['email_list_folders', 'email_get_message', 'email_move_messages'])(
     '%s: 50 MB are not kept',
@@ -303,6 +336,28 @@ describe('SMTP', () => {
       expect(await failureOf(sent), String(reply)).toMatchObject({ code, outcomeOpen: false });
     }
   });
+
+  it.each([
+    [
+      '535 5.7.139 Authentication unsuccessful, SmtpClientAuthentication is disabled for the Tenant.',
+      'SMTP_DISABLED',
+    ],
+    ['535 5.7.139 Authentication unsuccessful, basic authentication is disabled.', 'PASSWORD_DISABLED'],
+    [
+      '534-5.7.9 Application-specific password required. For more information, go to\r\n534 5.7.9 x',
+      'APP_PASSWORD_REQUIRED',
+    ],
+  ])(
+    'says what to do where neither another password nor a renewed token would help: %s',
+    async (reply, platformCode) => {
+      for (const login of [undefined, { access_token: TOKEN }]) {
+        smtpFault = { at: 'AUTH', reply: `${reply}\r\n` };
+        expect(await failureOf(call('email_send_message', context(login)))).toMatchObject({
+          ...{ code: 'platform_error', platformCode, outcomeOpen: false },
+        });
+      }
+    },
+  );
 
   it.each(SMTP_TOOLS)('%s: a mail whose fate is open is never sent twice', async (name) => {
     const connections = smtp.accepted();

@@ -1,5 +1,6 @@
 import type { ImapFlowError } from 'imapflow';
 import { ConnectorError } from '../connector.ts';
+import { knownLoginRefusal } from './login-refusals.ts';
 
 /** IMAP response codes (RFC 5530) that a later try may not meet again. */
 const PASSING_IMAP_CODES: ReadonlySet<string> = new Set([
@@ -57,6 +58,8 @@ export function fromImapError(error: unknown, { oauth }: { oauth: boolean }): Co
       cause: error,
     });
   }
+  const known = knownLoginRefusal(failure.responseText ?? failure.response);
+  if (known !== undefined) return refusedFor(known, error);
   if (failure.authenticationFailed === true)
     return loginRefused('IMAP', code || 'AUTHENTICATIONFAILED', oauth, error);
   if (failure.code !== undefined && CERTIFICATE.test(failure.code)) {
@@ -82,6 +85,10 @@ export function fromImapError(error: unknown, { oauth }: { oauth: boolean }): Co
     `the IMAP server does not answer (${failure.code ?? 'no code'})`,
     { cause: error, outcomeOpen: true },
   );
+}
+
+function refusedFor(known: { platformCode: string; message: string }, cause: unknown): ConnectorError {
+  return new ConnectorError('platform_error', known.message, { platformCode: known.platformCode, cause });
 }
 
 /** A refused token may be renewed; a refused password only the customer can mend. */
@@ -112,6 +119,8 @@ export function fromSmtpError(error: unknown, { oauth }: { oauth: boolean }): Co
   const failure = error as SmtpFailure;
   const status = failure.responseCode;
   if (failure.code === 'EAUTH' && (status === undefined || status >= 500)) {
+    const known = knownLoginRefusal(failure.response);
+    if (known !== undefined) return refusedFor(known, error);
     return loginRefused('SMTP', String(status ?? 'EAUTH'), oauth, error);
   }
   const certificateCode = [failure.originalCode, failure.code].find((code) => code && CERTIFICATE.test(code));
