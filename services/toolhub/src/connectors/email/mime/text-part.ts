@@ -1,4 +1,5 @@
 import type { LeafPart } from './mime-tree.ts';
+import { decodeOldCharset } from './old-charsets.ts';
 
 /** Names that mail programs write and the WHATWG list, which TextDecoder knows, does not have. */
 const ALIASES: Readonly<Record<string, string>> = {
@@ -9,33 +10,52 @@ const ALIASES: Readonly<Record<string, string>> = {
   'iso-8859-8-i': 'iso-8859-8',
   'x-mac-roman': 'macintosh',
 };
+/** Names that say no more than none. */
+const VAGUE = /unknown|default|binary|none|bit$|^utf/;
+const CHARSET_SHOWN = /^[a-z0-9_.:-]{1,40}$/;
 const UNNAMED: ReadonlySet<string> = new Set(['', 'us-ascii', 'ascii', 'unknown-8bit', 'utf8', 'utf-8']);
 
 /** The text of a part, from its bytes without transfer encoding. A character that a cut tore apart is left out. */
 export function decodeText(
   bytes: Uint8Array,
-  part: Pick<LeafPart, 'charset' | 'isFlowed' | 'deletesSpace'>,
+  part: Pick<LeafPart, 'charset' | 'isFlowed' | 'deletesSpace'> & Partial<Pick<LeafPart, 'contentType'>>,
 ): string {
-  const text = decodeCharset(bytes, part.charset).replaceAll('\r\n', '\n').replace(/\n$/, '');
+  const text = decodeCharset(bytes, part).replaceAll('\r\n', '\n').replace(/\n$/, '');
   return part.isFlowed ? unflow(text, part.deletesSpace) : text;
 }
 
-function decodeCharset(bytes: Uint8Array, charset: string): string {
+function decodeCharset(
+  bytes: Uint8Array,
+  { charset, contentType }: Pick<LeafPart, 'charset'> & Partial<Pick<LeafPart, 'contentType'>>,
+): string {
+  const old = decodeOldCharset(bytes, charset);
+  if (old !== undefined) return old;
   // In streaming mode, what is incomplete at the end is kept back instead of being replaced.
   const options = { stream: true };
   const decoder = UNNAMED.has(charset)
     ? undefined
     : decoderOf(charset === 'utf-16' ? byteOrderOf(bytes) : charset);
-  // A name that nobody knows (`utf8mb4`, `x-unknown`) says no more than none.
+  // A name that nobody knows may stand for UTF-8 all the same (`utf8mb4`).
   if (decoder === undefined) {
     try {
       return new TextDecoder('utf-8', { fatal: true }).decode(bytes, options);
     } catch {
       // Not UTF-8, whatever the message says; Windows' Latin takes every byte.
-      return new TextDecoder(charset.startsWith('utf') ? 'utf-8' : 'windows-1252').decode(bytes, options);
+      const text = new TextDecoder(charset.startsWith('utf') ? 'utf-8' : 'windows-1252').decode(
+        bytes,
+        options,
+      );
+      return UNNAMED.has(charset) || VAGUE.test(charset) ? text : noted(text, charset, contentType);
     }
   }
   return decoder.decode(bytes, options);
+}
+
+/** Whoever reads it has to know that the letters are guessed. */
+function noted(text: string, charset: string, contentType: string | undefined): string {
+  const name = CHARSET_SHOWN.test(charset) ? ` “${charset}”` : '';
+  const note = `[Letters beyond ASCII may be wrong: the charset${name} of this text is not known here.]`;
+  return contentType === 'text/html' ? `<p>${note}</p>\n${text}` : `${note}\n${text}`;
 }
 
 /** Its mark at the beginning says which byte of a pair comes first; without one it is the higher (RFC 2781 4.3). */

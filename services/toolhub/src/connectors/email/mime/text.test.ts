@@ -65,6 +65,24 @@ describe('text of parts', () => {
     ['utf-16', Buffer.from([0xff, 0xfe, 0x67, 0, 0xfc, 0]), 'gü'],
     ['utf-16', Buffer.from([0xfe, 0xff, 0, 0x67, 0, 0xfc]), 'gü'],
     ['utf-16', Buffer.from([0, 0x67, 0, 0xfc]), 'gü'],
+    ['utf-7', Buffer.from('gr+APw-n +ZeVnLIqe-: 1 +- 1 +2D3eAA-.'), 'grün 日本語: 1 + 1 😀.'],
+    ['utf-7', Buffer.from('C++ +A 1 + 2 +ZeVnLIq'), 'C++ +A 1 + 2 日本'],
+    ['unicode-1-1-utf-7', Buffer.from('Hi Mom +Jjo!'), 'Hi Mom ☺!'],
+    ['utf-32', Buffer.from([0xff, 0xfe, 0, 0, 0x67, 0, 0, 0, 0x00, 0xf6, 0x01, 0, 1]), 'g😀'],
+    ['utf-32be', Buffer.from([0, 0, 0, 0x67, 0, 0, 0xd8, 0, 0x7f, 0, 0, 0]), 'g��'],
+    ['hz-gb-2312', Buffer.from('a ~{<:Ky2;S{!#~} ~~b~\n~{1'), 'a 己所不欲。 ~b'],
+    ['iso-2022-kr', Buffer.from('\x1b$)C\x0eGQ1[\x0f a\n\x0eGQ\nb', 'latin1'), '한글 a\n한\nb'],
+    ['cp437', Buffer.from('plain'), 'plain'],
+    [
+      'cp437',
+      Buffer.from([0x67, 0x81]),
+      '[Letters beyond ASCII may be wrong: the charset “cp437” of this text is not known here.]\ng\x81',
+    ],
+    [
+      '"<b>',
+      Buffer.from('ü', 'latin1'),
+      '[Letters beyond ASCII may be wrong: the charset of this text is not known here.]\nü',
+    ],
     ['utf-16le', Buffer.from([0xff, 0xfe, 0x67, 0]), 'g'],
   ])('in %s', (charset, bytes, text) => {
     expect(decodeText(bytes, part({ charset }))).toBe(text);
