@@ -96,6 +96,25 @@ describe('tools', () => {
     ).rejects.toMatchObject({ platformCode: 'not_a_page', outcomeOpen: false });
   });
 
+  it('works with the pasted token of a page, which runs no pages but is one', async () => {
+    const at = context({ credential: { access_token: `page-token-of-${SECOND}` } });
+    expect(await connector.verify(at)).toEqual({ kind: 'accepted', account: `Page ${SECOND}` });
+    expect(await call('facebook_list_pages', {}, at)).toMatchObject({
+      ...{ items: [{ id: SECOND, name: `Page ${SECOND}`, category: 'Shop' }], next_cursor: null },
+    });
+    const comments = await call('facebook_list_comments', { object_id: postId }, at);
+    expect(comments).toMatchObject({ items: [{ id: commentId }] });
+    await call('facebook_reply_comment', { comment_id: commentId, message: 'as the page' }, at);
+    expect(tokenOfLast()).toBe(`Bearer page-token-of-${SECOND}`);
+    const made = await call<{ id: string }>('facebook_create_post', { page_id: SECOND, message: 'x' }, at);
+    expect(await call('facebook_delete_post', { post_id: made.id }, at)).toMatchObject({ deleted: true });
+    const other = call('facebook_create_post', { page_id: FIRST, message: 'x' }, at);
+    await expect(other).rejects.toMatchObject({ platformCode: 'not_a_page' });
+    await expect(call('facebook_list_pages', { cursor: 'bm9uZQ' }, at)).rejects.toMatchObject({
+      code: 'invalid_arguments',
+    });
+  });
+
   it('answers people with the words of the documentation', async () => {
     const sent = await call('facebook_send_message', { page_id: FIRST, recipient_id: '77', text: 'hi' });
     expect(sent).toEqual({ message_id: 'm_AG5Hz2U', recipient_id: '77' });

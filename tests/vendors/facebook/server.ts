@@ -18,6 +18,8 @@ const LONG_LIFE_SECONDS = 5_184_000;
 
 const pageToken = (page: string) => `page-token-of-${page}`;
 const mustBePage = graphRefusal(403, 200, '(#200) A page access token is required for this call');
+const noSuchField = (field: string, type: string) =>
+  graphRefusal(400, 100, `(#100) Tried accessing nonexisting field (${field}) on node type (${type})`);
 
 export async function startFacebook(port = 0): Promise<FacebookServer> {
   const tokens = new Map<string, string>(PAGES.map((page) => [pageToken(page), page]));
@@ -52,8 +54,16 @@ export async function startFacebook(port = 0): Promise<FacebookServer> {
         tokens.set('long-token', PERSON);
         return { json: { access_token: 'long-token', token_type: 'bearer', expires_in: LONG_LIFE_SECONDS } };
       },
-      'GET /me': withToken(tokens, (_request, owner) => ({ json: { id: owner, name: 'Ada' } })),
-      'GET /me/accounts': withToken(tokens, (request) => {
+      'GET /me': withToken(tokens, (request, owner) => {
+        const isPage = PAGES.includes(owner);
+        const wantsPage = request.query.get('fields')?.includes('category');
+        if (wantsPage && !isPage) return noSuchField('category', 'User');
+        return {
+          json: { id: owner, name: isPage ? `Page ${owner}` : 'Ada', ...(wantsPage && { category: 'Shop' }) },
+        };
+      }),
+      'GET /me/accounts': withToken(tokens, (request, owner) => {
+        if (PAGES.includes(owner)) return noSuchField('accounts', 'Page');
         const wantsToken = request.query.get('fields')?.includes('access_token');
         return graphPage(
           request,

@@ -27,7 +27,7 @@ export const platformLeads: Record<string, string> = {
   x: 'Log in where the operator has registered this service, or paste an OAuth 2.0 access token from your developer project.',
   linkedin:
     'Log in where the operator has registered this service, or paste an access token of your LinkedIn app.',
-  facebook: 'Log in and choose your pages, or paste your own access token: that of a page is not enough.',
+  facebook: 'Log in and choose your pages, or paste an access token: your own, or that of one page.',
   instagram: 'Needs a professional account. Log in, or paste an access token.',
   bluesky: 'Make an app password in the settings of Bluesky: your usual password is not needed here.',
   mastodon: 'Log in at your own server, or paste a token from Preferences → Development.',

@@ -1,4 +1,4 @@
-import { ConnectorError } from '../connector.ts';
+import { ConnectorError, type PageArguments } from '../connector.ts';
 import { createMetaApi, type MetaContext } from '../vendor-api/meta.ts';
 import { path } from '../vendor-api/path.ts';
 import { fieldsOf, textOrNull } from '../vendor-api/shape.ts';
@@ -13,10 +13,38 @@ const { shape, call: callFacebook } = facebook;
 const PAGES_MAX = 100;
 const PAGES_TRIED_MAX = 25;
 
+/** A page has no pages: so Graph answers to the token of one, which people paste as well as their own. */
+const NO_SUCH_FIELD = '100';
+
+/** The pages that a person runs; undefined where the token is that of a page itself. */
+async function ofPerson<Found>(asked: Promise<Found>): Promise<Found | undefined> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof ConnectorError && error.platformCode === NO_SUCH_FIELD) return undefined;
+    throw error;
+  }
+}
+
+/** One page of the list, which for the token of a page is the page itself. */
+export async function listPagesOf<Item>(
+  context: MetaContext,
+  fields: string,
+  page: PageArguments & { read: (value: unknown) => Item },
+): Promise<{ items: Item[]; next_cursor: string | null }> {
+  const listed = await ofPerson(
+    facebook.readPage(context, { path: '/me/accounts', query: { fields } }, page),
+  );
+  if (listed !== undefined) return listed;
+  const { body } = await callFacebook(context, { path: '/me', query: { fields } });
+  return { items: [page.read(body)], next_cursor: null };
+}
+
 /** A page acts by a token of its own, which Facebook shows to those who run it; it is kept nowhere. */
 export async function asPage(context: MetaContext, pageId: string): Promise<MetaContext> {
   const { body } = await callFacebook(context, { path: path`/${pageId}`, query: { fields: 'access_token' } });
   const token = textOrNull(shape.object(body).access_token);
+  if (token === null && (await isTokenOf(context, pageId))) return context;
   if (token === null)
     throw new ConnectorError('platform_error', 'the account does not run this page', {
       platformCode: 'not_a_page',
@@ -24,15 +52,19 @@ export async function asPage(context: MetaContext, pageId: string): Promise<Meta
   return withToken(context, token);
 }
 
+async function isTokenOf(context: MetaContext, pageId: string): Promise<boolean> {
+  const { body } = await callFacebook(context, { path: '/me', query: { fields: 'id' } });
+  return shape.object(body).id === pageId;
+}
+
 /** The page that a post or comment is on: the one of its id, else the first that may see it. */
 export async function asPageOf(context: MetaContext, objectId: string): Promise<MetaContext> {
-  const { body } = await callFacebook(context, {
-    path: '/me/accounts',
-    query: { fields: 'id,access_token', limit: PAGES_MAX },
-  });
+  const request = { path: '/me/accounts', query: { fields: 'id,access_token', limit: PAGES_MAX } };
+  const answer = await ofPerson(callFacebook(context, request));
+  if (answer === undefined) return context;
   // Of a page that the account may only look at, Facebook shows no token.
   const pages = shape
-    .list(shape.object(body).data)
+    .list(shape.object(answer.body).data)
     .map(fieldsOf)
     .filter(({ access_token }) => typeof access_token === 'string');
   const named = pages.find(({ id }) => id === objectId.split('_')[0]);

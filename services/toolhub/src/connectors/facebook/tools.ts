@@ -13,7 +13,7 @@ import {
   nullableText,
   vendorId,
 } from '../vendor-api/tool-schemas.ts';
-import { asPage, asPageOf, facebook } from './api.ts';
+import { asPage, asPageOf, facebook, listPagesOf } from './api.ts';
 
 const { shape, readPage, make } = facebook;
 
@@ -49,8 +49,7 @@ const listPages = defineTool({
     }),
   ),
   run(page, context: MetaContext) {
-    const request = { path: '/me/accounts', query: { fields: 'id,name,category,link,followers_count' } };
-    return readPage(context, request, {
+    return listPagesOf(context, 'id,name,category,link,followers_count', {
       ...page,
       read(value) {
         const found = shape.object(value);
