@@ -1,5 +1,6 @@
 // Instagram's connector against a server of its published contract.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { ConnectorError } from '../../../services/toolhub/src/connectors/connector.ts';
 import { createInstagramConnector } from '../../../services/toolhub/src/connectors/instagram/connector.ts';
 import { closeTestContexts } from '../../../services/toolhub/src/connectors/test/tool-runner.ts';
 import { tryFaults } from '../connector-faults.ts';
@@ -87,6 +88,29 @@ describe('tools', () => {
       message: expect.stringContaining('nothing was published'),
     });
     server.processing.polls = 0;
+    expect(server.media.length).toBe(before + 1);
+  });
+
+  it('goes on, by whatever process, from what Instagram had not made ready in the time of a call', async () => {
+    const before = server.media.length;
+    const video = { kind: 'video', media_urls: [url('longer.mp4')], caption: 'at last' };
+    server.processing.polls = 3;
+    const late = call('instagram_publish_media', video, context({ timeLeftMs: () => 5_000 }));
+    const { message, retryAfterSeconds } = (await late.catch((error) => error)) as ConnectorError;
+    expect(retryAfterSeconds).toBe(30);
+    const [, container_id = ''] = /container_id (\d+),/.exec(message) ?? [];
+    const made = () => server.received.filter(({ path }) => path.endsWith('/media')).length;
+    const containers = made();
+    const resumed = { ...video, container_id };
+    const { id } = await call('instagram_publish_media', resumed, context({ timeLeftMs: () => 5_010 }));
+    server.processing.polls = 0;
+    expect([made(), server.media.length]).toEqual([containers, before + 1]);
+    expect(server.media.at(-1)).toMatchObject({ id, container: { caption: 'at last' } });
+    server.processing.end = 'PUBLISHED';
+    await expect(call('instagram_publish_media', resumed)).rejects.toMatchObject({
+      platformCode: 'PUBLISHED',
+    });
+    server.processing.end = 'FINISHED';
     expect(server.media.length).toBe(before + 1);
   });
 

@@ -14,13 +14,21 @@ const POLLS_MAX = 120;
 /** What is kept of the call's time for the last step, of which alone nobody may stay in doubt. */
 const PUBLISHING_MS = 5_000;
 
+/** Files take seconds or minutes. */
+const LOOK_AGAIN_SECONDS = 30;
+
+export interface NewMedia {
+  kind: Kind;
+  urls: readonly string[];
+  caption: string | undefined;
+  /** What an earlier call had begun to make of all that. */
+  container: string | undefined;
+}
+
 /** Instagram fetches the files into containers first; a container that is ready is then published, which is what counts. */
-export async function publish(
-  context: MetaContext,
-  { kind, urls, caption }: { kind: Kind; urls: readonly string[]; caption: string | undefined },
-): Promise<string> {
+export async function publish(context: MetaContext, media: NewMedia): Promise<string> {
   const owner = await doingNothing(readOwnId(context));
-  const container = await makeContainer(context, owner, { kind, urls, caption });
+  const container = media.container ?? (await makeContainer(context, owner, media));
   await doingNothing(waitUntilReady(context, container));
   const request = { path: path`/${owner}/media_publish`, json: { creation_id: container } };
   return (await instagram.make(context, request)).id;
@@ -29,7 +37,7 @@ export async function publish(
 async function makeContainer(
   context: MetaContext,
   owner: string,
-  { kind, urls, caption }: { kind: Kind; urls: readonly string[]; caption: string | undefined },
+  { kind, urls, caption }: NewMedia,
 ): Promise<string> {
   const create = async (json: Record<string, unknown>): Promise<string> =>
     (await instagram.make(context, { path: path`/${owner}/media`, json })).id;
@@ -51,6 +59,10 @@ async function waitUntilReady(context: MetaContext, container: string): Promise<
     });
     const { status_code: code, status } = fieldsOf(body);
     if (code === 'FINISHED') return;
+    if (code === 'PUBLISHED')
+      throw new ConnectorError('platform_error', `${TITLE} has published this container already`, {
+        platformCode: code,
+      });
     if (code !== 'IN_PROGRESS')
       throw new ConnectorError(
         'platform_error',
@@ -67,7 +79,8 @@ async function waitUntilReady(context: MetaContext, container: string): Promise<
   }
   throw new ConnectorError(
     'platform_unavailable',
-    `${TITLE} was not ready with the file in time; nothing was published`,
-    { platformCode: 'IN_PROGRESS' },
+    `${TITLE} still works on the file; nothing was published. Make the same call again in a while, with container_id ` +
+      `${container}, which goes on from there`,
+    { platformCode: 'IN_PROGRESS', retryAfterSeconds: LOOK_AGAIN_SECONDS },
   );
 }

@@ -153,14 +153,17 @@ const publishMedia = defineTool({
       description: 'One address, or 2 to 10 for a carousel.',
     }),
     caption: Type.Optional(message(CAPTION_LENGTH_MAX, 'The text; stories have none.')),
+    container_id: Type.Optional(
+      graphId('Where an earlier call was told that Instagram still works on the file: goes on from there.'),
+    ),
   }),
   outputSchema: madeSchema,
-  async run({ kind, media_urls: urls, caption }, context: MetaContext) {
+  async run({ kind, media_urls: urls, caption, container_id: container }, context: MetaContext) {
     if ((kind === 'carousel') !== urls.length > 1)
       throw new ConnectorError('invalid_arguments', 'a carousel has 2 to 10 files, everything else one');
     if (caption !== undefined && kind.startsWith('story'))
       throw new ConnectorError('invalid_arguments', 'a story has no caption');
-    return { id: await publish(context, { kind: kind as Kind, urls, caption }) };
+    return { id: await publish(context, { kind: kind as Kind, urls, caption, container }) };
   },
 });
 
