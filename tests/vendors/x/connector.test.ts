@@ -146,6 +146,17 @@ describe('faults', () => {
             { code: 'rate_limited', retryAfterSeconds: seconds as number },
           ] as const,
       ),
+      [
+        {
+          status: 429,
+          headers: { 'x-rate-limit-remaining': '39999' },
+          json: {
+            ...{ title: 'UsageCapExceeded', period: 'Monthly', scope: 'Product' },
+            ...{ detail: 'Usage cap exceeded', type: 'https://api.twitter.com/2/problems/usage-capped' },
+          },
+        },
+        { code: 'platform_error', platformCode: 'usage-capped' },
+      ],
       [{ status: 503, json: { detail: 'x' } }, { code: 'platform_unavailable' }],
       [{ status: 302, json: { detail: 'x' } }, { code: 'platform_unavailable' }],
       [

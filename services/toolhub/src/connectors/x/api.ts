@@ -27,12 +27,12 @@ export const callX = createVendorApi<OAuthCredential>({
     return data === undefined && meta === undefined && listOf(errors).length > 0;
   },
   explain({ status, headers, body }, said, now) {
-    if (status === 429) return slowDown(TITLE, secondsToWait(headers, now));
-    if (status === 401 || status >= 500 || (status >= 300 && status < 400)) return undefined;
     const problem = fieldsOf(body);
     const first = fieldsOf(listOf(problem.errors)[0]);
     // Problem JSON (RFC 9457), a list of problems, or the older list of messages with numbers.
     const type = textOrNull(problem.type) ?? textOrNull(first.type) ?? '';
+    if (status === 429 && !USED_UP.test(type)) return slowDown(TITLE, secondsToWait(headers, now));
+    if (status === 401 || status >= 500 || (status >= 300 && status < 400)) return undefined;
     const code = /\/problems\/([\w-]{1,60})$/.exec(type)?.[1] ?? idOrNull(first.code) ?? String(status);
     const text = [problem.detail, first.detail, first.message, problem.title].find(
       (value) => typeof value === 'string',
@@ -40,6 +40,9 @@ export const callX = createVendorApi<OAuthCredential>({
     return refusedBy(TITLE, said(text), said(code));
   },
 });
+
+/** What the operator's plan allows in a month: no wait that a call could name is long enough. */
+const USED_UP = /\/problems\/usage-capped$/;
 
 /** Of the app and of the person. They end later than the short window, which X names in the same answer. */
 const DAYS = ['x-app-limit-24hour', 'x-user-limit-24hour'];
