@@ -114,6 +114,19 @@ describe('tools', () => {
     expect(server.media.length).toBe(before + 1);
   });
 
+  it('says how to find out what became of a post whose answer was lost, without a second one', async () => {
+    const before = server.media.length;
+    const image = { kind: 'image', media_urls: [url('lost.jpg')] };
+    server.failNext({ kind: 'drop' }, ({ path }) => path.endsWith('/media_publish'));
+    const lost = call('instagram_publish_media', image);
+    const error = (await lost.catch((reason) => reason)) as ConnectorError;
+    expect(error).toMatchObject({ code: 'platform_unavailable', outcomeOpen: true, nothingDone: false });
+    const [, container_id = ''] = /container_id (\d+) /.exec(error.message) ?? [];
+    expect(server.media.length).toBe(before);
+    await call('instagram_publish_media', { ...image, container_id });
+    expect(server.media.length).toBe(before + 1);
+  });
+
   it('has published nothing where it was cut while it waited', async () => {
     const before = server.media.length;
     for (let tries = 0; tries < 2; tries += 1)

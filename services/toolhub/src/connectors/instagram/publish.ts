@@ -31,7 +31,20 @@ export async function publish(context: MetaContext, media: NewMedia): Promise<st
   const container = media.container ?? (await makeContainer(context, owner, media));
   await doingNothing(waitUntilReady(context, container));
   const request = { path: path`/${owner}/media_publish`, json: { creation_id: container } };
-  return (await instagram.make(context, request)).id;
+  try {
+    return (await instagram.make(context, request)).id;
+  } catch (error) {
+    throw error instanceof ConnectorError && error.outcomeOpen ? withWayOut(error, container) : error;
+  }
+}
+
+/** A container is published once, and knows whether it was: what became of this one can be found out without a second post. */
+function withWayOut(lost: ConnectorError, container: string): ConnectorError {
+  const way = `the same call with container_id ${container} publishes it, unless that was done`;
+  return new ConnectorError(lost.code, `${lost.message}; ${way}`, {
+    ...{ cause: lost, outcomeOpen: true },
+    ...(lost.platformCode === null ? {} : { platformCode: lost.platformCode }),
+  });
 }
 
 async function makeContainer(
