@@ -359,6 +359,29 @@ describe('SMTP', () => {
     },
   );
 
+  it('gets addresses with letters beyond ASCII only where it says that it takes them', async () => {
+    const args = { to: ['ada@else.test', 'jürgen@else.test'], subject: 's', text: 't' };
+    const send = (to = args.to) =>
+      runTool(connector, 'email_send_message', { args: { ...args, to }, context: context() });
+    const recipients: string[] = [];
+    smtpFault = {
+      at: 'RCPT',
+      reply: ({ line, write }) => {
+        recipients.push(Buffer.from(line, 'latin1').toString());
+        return void write('250 ok\r\n');
+      },
+    };
+    expect(await failureOf(send())).toMatchObject({
+      ...{ code: 'platform_error', platformCode: 'SMTPUTF8', nothingDone: true },
+    });
+    expect([recipients, smtp.taken()]).toEqual([[], taken]);
+    // A name of a domain has a form in ASCII.
+    await send(['Jürgen <ada@münchen.test>']);
+    expect(recipients).toEqual(['RCPT TO:<ada@xn--mnchen-3ya.test>']);
+    smtpFault = { at: 'EHLO', reply: '250-hello\r\n250-AUTH PLAIN LOGIN\r\n250 SMTPUTF8\r\n' };
+    expect(await send()).toMatchObject({ accepted: args.to });
+  });
+
   it.each(SMTP_TOOLS)('%s: a mail whose fate is open is never sent twice', async (name) => {
     const connections = smtp.accepted();
     smtpFault = { at: 'message', reply: ({ socket }) => void socket.destroy() };

@@ -31,6 +31,7 @@ export function sendMail(
 ): Promise<SentMail> {
   return withConnection(shares, context, async (connection) => {
     const message = new MailComposer(mail).compile();
+    checkLetters(connection, message.getEnvelope());
     const { promise, resolve, reject } = Promise.withResolvers<SentMail>();
     const content = message.createReadStream();
     let isGiven = false;
@@ -51,6 +52,26 @@ export function sendMail(
     });
     return promise;
   });
+}
+
+const BEYOND_ASCII = /[^\0-\x7f]/;
+
+/**
+ * An address with such letters before its `@` may be given to a server only that takes them (RFC 6531 3.2): another might
+ * read the bytes as an address of somebody else. The library gives it to any.
+ */
+function checkLetters(
+  connection: SmtpConnection,
+  { from, to }: { from: string | false; to: readonly string[] },
+): void {
+  const { _supportedExtensions: extensions } = connection as unknown as { _supportedExtensions: string[] };
+  assert(Array.isArray(extensions), 'the SMTP library does not say what the server can do');
+  if (extensions.includes('SMTPUTF8') || ![from || '', ...to].some((one) => BEYOND_ASCII.test(one))) return;
+  throw new ConnectorError(
+    'platform_error',
+    'the SMTP server takes no addresses with letters beyond ASCII before the @; nothing was sent',
+    { platformCode: 'SMTPUTF8', nothingDone: true },
+  );
 }
 
 /** Connects and logs in, sends nothing. */
