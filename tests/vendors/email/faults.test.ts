@@ -259,6 +259,7 @@ describe('IMAP', () => {
   it.each([
     ['[ALERT] Application-specific password required: https://g.test (Failure)', 'APP_PASSWORD_REQUIRED'],
     ['[ALERT] Your account is not enabled for IMAP use. Please visit your settings', 'IMAP_DISABLED'],
+    ['[ALERT] Please log in via your web browser: https://g.test (Failure)', 'WEB_LOGIN_REQUIRED'],
     ['[ALERT] IMAP access is disabled for your domain. (Failure)', 'IMAP_DISABLED'],
   ])('says what to do where no other password would help: %s', async (words, platformCode) => {
     fault = { at: 'LOGIN', reply: no(words) };
@@ -341,6 +342,10 @@ describe('SMTP', () => {
     [
       '535 5.7.139 Authentication unsuccessful, SmtpClientAuthentication is disabled for the Tenant.',
       'SMTP_DISABLED',
+    ],
+    [
+      "535 5.7.139 Authentication unsuccessful, user is locked by your organization's security defaults policy.",
+      'LOCKED_BY_POLICY',
     ],
     ['535 5.7.139 Authentication unsuccessful, basic authentication is disabled.', 'PASSWORD_DISABLED'],
     [

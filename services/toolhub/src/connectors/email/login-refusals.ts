@@ -27,6 +27,19 @@ const REFUSALS: readonly { words: RegExp; platformCode: string; message: string 
     message: 'the mail server wants an app password, which is made in the settings of the account',
   },
   {
+    words: /log ?in via your web browser|web login required/i,
+    platformCode: 'WEB_LOGIN_REQUIRED',
+    message:
+      'the mail provider wants to see the account logged in on its own pages first: do that, and connect the account by a ' +
+      'login in the browser or with an app password',
+  },
+  {
+    words: /locked by your organization's security defaults/i,
+    platformCode: 'LOCKED_BY_POLICY',
+    message:
+      "the organisation's security defaults refuse this login: its administrator can allow it for the mailbox",
+  },
+  {
     words: /not enabled for IMAP|IMAP access is disabled/i,
     platformCode: 'IMAP_DISABLED',
     message:
