@@ -230,6 +230,39 @@ describe('IMAP', () => {
     expect(['platform_error', 'platform_unavailable']).toContain((await failureOf(call(name))).code);
   });
 
+  it.each([
+    ['email_move_messages', 'UID MOVE'],
+    ['email_delete_messages', 'UID MOVE'],
+  ])(
+    '%s: what a rested connection was lost under is not asked for again, nor called missing',
+    async (name, at) => {
+      const rested = context();
+      await call('email_list_folders', rested);
+      commands = [];
+      fault = { at, reply: ({ socket }) => void socket.destroy() };
+      expect(await failureOf(call(name, rested))).toMatchObject({
+        ...{ code: 'platform_unavailable', outcomeOpen: true, nothingDone: false },
+      });
+      expect(times(at)).toBe(1);
+      // Before anything is changed the work begins anew, on another connection.
+      fault = undefined;
+      await call('email_list_folders', rested);
+      let cuts = 0;
+      commands = [];
+      fault = {
+        at: 'UID SEARCH',
+        reply: async ({ socket, write, ok }) => {
+          cuts += 1;
+          if (cuts === 1) return void socket.destroy();
+          await write('* SEARCH 1\r\n');
+          return ok();
+        },
+      };
+      await call(name, rested);
+      expect([times('UID SEARCH'), times(at)]).toEqual([2, 1]);
+    },
+  );
+
   it('a server that asks to slow down is told apart from one that refuses', async () => {
     const words = 'Request is throttled. Suggested Backoff Time: 1200 milliseconds';
     fault = { at: 'LIST', reply: ({ tag, write }) => write(`${tag} BAD ${words}\r\n`) };

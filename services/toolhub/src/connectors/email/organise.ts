@@ -144,13 +144,16 @@ export interface MoveOutcome {
   missing: number[];
 }
 
+/** What the first try moved the second would call missing, and what it copied would be there twice. */
+const MOVED_ONCE = { isOnce: true };
+
 export function moveMessages(
   pool: ImapPool,
   args: MoveArguments,
   context: EmailContext,
 ): Promise<MoveOutcome> {
   checkFolderName(args.target_folder);
-  return pool.use(context, async (client) => {
+  const work = async (client: ImapFlow): Promise<MoveOutcome> => {
     await openFolder(client, args.folder, { readOnly: false });
     const target = await findFolder(client, args.target_folder);
     if (target === null) throw noSuchFolder(args.target_folder);
@@ -168,7 +171,8 @@ export function moveMessages(
       moved: present.map((uid) => ({ uid, new_uid: newUids.get(uid) ?? null })),
       missing: args.uids.filter((uid) => !present.includes(uid)),
     };
-  });
+  };
+  return pool.use(context, work, MOVED_ONCE);
 }
 
 function isSameFolder(left: string, right: string): boolean {
@@ -188,7 +192,7 @@ export function deleteMessages(
   args: { folder: string; uids: number[] },
   context: EmailContext,
 ): Promise<DeleteOutcome> {
-  return pool.use(context, async (client) => {
+  const work = async (client: ImapFlow): Promise<DeleteOutcome> => {
     const trash = await findSpecialFolder(client, 'Trash', { byName: true });
     if (trash === null) throw missingFolder('trash');
     await openFolder(client, args.folder, { readOnly: false });
@@ -203,7 +207,8 @@ export function deleteMessages(
       deleted: present.map((uid) => ({ uid, new_uid: newUids.get(uid) ?? null })),
       missing: args.uids.filter((uid) => !present.includes(uid)),
     };
-  });
+  };
+  return pool.use(context, work, MOVED_ONCE);
 }
 
 export function missingFolder(purpose: string): ConnectorError {

@@ -30,9 +30,18 @@ const LIMITS: ImapPoolLimits = {
   freshMs: 15_000,
 };
 
+export interface UseOptions {
+  /** A repeat of `work` would do it a second time, or not find what the first try has changed. */
+  isOnce?: boolean;
+}
+
 export interface ImapPool {
   /** Runs `work` with a connection of its own; the connection goes back unless it broke. */
-  use<T>(context: ToolContext<EmailCredential>, work: (client: ImapFlow) => Promise<T>): Promise<T>;
+  use<T>(
+    context: ToolContext<EmailCredential>,
+    work: (client: ImapFlow) => Promise<T>,
+    options?: UseOptions,
+  ): Promise<T>;
   size(): { open: number; idle: number };
   close(): Promise<void>;
 }
@@ -270,22 +279,24 @@ export function createImapPool(options: ImapPoolDependencies = {}): ImapPool {
     }
   }
 
-  /** A rested connection may have died unnoticed. IMAP work here can be done twice, so then it is. */
+  /** A rested connection may have died unnoticed. Most work can be done twice, and is then; the rest where nothing was changed yet. */
   async function runWithOneRetry<T>(
     context: ToolContext<EmailCredential>,
     work: (client: ImapFlow) => Promise<T>,
+    { isOnce = false }: UseOptions,
   ): Promise<T> {
     const { signal } = context;
     const account = accountOf(context);
     const lease = await acquire(account, context);
     const changesBefore = changesAsked(lease);
+    const hasChanged = () => changesAsked(lease) > changesBefore;
     try {
       return await run(account, lease, { signal, work });
     } catch (error) {
       const wasLost = lease.isReused && !lease.client.usable && !(error instanceof ConnectorError);
-      if (!wasLost || signal.aborted) throw error;
+      if (!wasLost || signal.aborted || (isOnce && hasChanged())) throw error;
     }
-    const isOpen = changesAsked(lease) > changesBefore;
+    const isOpen = hasChanged();
     const again = accountOf(context);
     try {
       return await run(again, await acquire(again, context), { signal, work });
@@ -296,12 +307,12 @@ export function createImapPool(options: ImapPoolDependencies = {}): ImapPool {
   }
 
   return {
-    async use(context, work) {
+    async use(context, work, useOptions = {}) {
       if (isClosed)
         throw new ConnectorError('platform_unavailable', 'the service is stopping', { nothingDone: true });
       context.signal.throwIfAborted();
       try {
-        return await runWithOneRetry(context, work);
+        return await runWithOneRetry(context, work, useOptions);
       } catch (error) {
         context.signal.throwIfAborted();
         throw fromImapError(error, { oauth: usesOAuth(context.credential.imap) });
