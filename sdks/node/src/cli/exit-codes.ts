@@ -10,5 +10,6 @@ export const exitCodes = {
   /** The payment ended otherwise than was waited for. */
   unexpectedStatus: 6,
   timeout: 7,
+  /** Not of `listen`, which ends in no other way: a script that ends it and waits for it has no failure. */
   interrupted: 130,
 } as const;

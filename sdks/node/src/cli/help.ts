@@ -59,6 +59,6 @@ export function overview(program: string, commands: readonly Command[]): string 
     ...optionLines(globalOptions),
     '',
     'Exit codes: 0 done, 1 refused or failed, 2 wrong usage, 3 key refused, 4 not found, 5 no answer,',
-    '            6 the payment ended otherwise, 7 waited too long, 130 interrupted',
+    '            6 the payment ended otherwise, 7 waited too long, 130 interrupted (listen: 0)',
   ].join('\n');
 }
