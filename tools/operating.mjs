@@ -4,9 +4,31 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { ensureInstalled, fail, node, root } from './install.mjs';
 
-const [what, commit] = process.argv.slice(2);
-if (what !== 'restore' && what !== 'upgrade') fail('Say restore or upgrade.');
+const usage = 'Usage: npm run restore, or npm run upgrade [commit]';
+const [what, ...rest] = process.argv.slice(2);
+if (rest.some((word) => word === '--help' || word === '-h')) {
+  console.log(usage);
+  process.exit(0);
+}
+const most = { restore: 0, upgrade: 1 }[what];
+if (most === undefined || rest.length > most || rest[0]?.startsWith('-')) fail(usage);
+const [commit] = rest;
+if (what === 'upgrade') checkHistory();
 ensureInstalled();
+
+/** Without the commit, or without any history, the tests are left out, and nothing that was left out has been tried. */
+function checkHistory() {
+  const { stdout } = git('rev-parse', '--is-shallow-repository');
+  if (stdout?.trim() !== 'false')
+    fail('The earlier version comes from the history of the repository: run this in a whole clone of it.');
+  if (commit !== undefined && git('rev-parse', '--verify', '--quiet', `${commit}^{commit}`).status !== 0)
+    fail(`There is no commit “${commit}” here.`);
+}
+
+function git(...args) {
+  return spawnSync('git', args, { cwd: root, encoding: 'utf8' });
+}
+
 const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
 const { status } = spawnSync(node, [vitest, 'run', '--no-file-parallelism', `tests/operating/${what}-`], {
   cwd: root,

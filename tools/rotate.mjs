@@ -3,14 +3,18 @@ import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { ensureInstalled, node, root } from './install.mjs';
 
-ensureInstalled({ toRun: true });
 const services = ['payments', 'toolhub'];
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !services.includes(name));
+if (unknown.some((word) => word === '--help' || word === '-h')) {
+  console.log(`Usage: npm run rotate [${services.join(' | ')}], with the settings of the service`);
+  process.exit(0);
+}
 if (unknown.length > 0) {
   console.error(`rotate: ${unknown.join(', ')} is no service: ${services.join(', ')}`);
   process.exit(2);
 }
+ensureInstalled({ toRun: true });
 let failed = false;
 for (const service of wanted.length > 0 ? wanted : services) {
   const main = join(root, 'services', service, 'src', 'rotation', 'main.ts');
