@@ -55,13 +55,14 @@ export async function enqueueJobs(tx: Queryable, schema: string, jobs: readonly 
 
 /**
  * The same for a statement that writes its jobs together with everything else: two of its common table expressions, for
- * `rows` of name and payload. Its select has to count `woken`, or nobody is. Rejected: a function of the database for it,
+ * `rows` of name and payload, and of a traceparent where each is traced by itself. Its select has to count `woken`, or nobody is. Rejected: a function of the database for it,
  * which took a twelfth of Postgres's work for a small batch of payments.
  */
-export function enqueueWithin(rows: string): string {
+export function enqueueWithin(rows: string, { traced = false } = {}): string {
+  const trace = traced ? ', traceparent' : '';
   return `queued as (
-  insert into jobs (name, payload, ready_at)
-  select name, payload, now() from (${rows}) as new (name, payload) returning name
+  insert into jobs (name, payload, ready_at${trace})
+  select name, payload, now()${trace} from (${rows}) as new (name, payload${trace}) returning name
 ), woken as materialized (
   select pg_notify(current_schema() || '_jobs', name)::text from queued
 )`;

@@ -24,6 +24,8 @@ export interface EventRef {
 
 export interface NewDelivery extends EndpointRef, EventRef {
   readonly eventType: string;
+  /** Whose request the event follows from; that of the transaction where nothing is said, and where tables are spread. */
+  readonly traceparent?: string | null;
 }
 
 /** Added to the queue; it may be sent as soon as its transaction has committed. */

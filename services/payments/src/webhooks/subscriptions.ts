@@ -1,5 +1,5 @@
 import type { Queryable } from '@libs/db';
-import { currentTrace, formatTraceparent } from '@libs/runtime';
+import { currentTrace, formatTraceparent, type Trace } from '@libs/runtime';
 import type { DeliveryQueue, NewDelivery } from '@libs/webhooks';
 import type { PaymentsEvent } from '../events/event.ts';
 import { webhookBody } from '../events/event-json.ts';
@@ -16,6 +16,7 @@ export function createSubscriptionService(queue: DeliveryQueue, offers: Pick<Del
     tx: Queryable,
     events: readonly PaymentsEvent[],
     subscriptions: Subscriptions,
+    traceOf: (event: PaymentsEvent) => Trace | undefined = currentTrace,
   ): Promise<void> {
     const rows: Row[] = events.flatMap((event) =>
       subscribersOf(subscriptions, event).map(({ endpointId }) => ({
@@ -23,19 +24,17 @@ export function createSubscriptionService(queue: DeliveryQueue, offers: Pick<Del
         endpointId,
         eventId: event.id,
         eventType: event.type,
+        traceparent: traceparentOf(traceOf(event)),
         event,
       })),
     );
     if (rows.length === 0) return;
     let ids: readonly string[] = [];
-    const trace = currentTrace();
-    const traceparent = trace === undefined ? null : formatTraceparent(trace);
     const isHeld = offers.hold(tx, () =>
       rows.map(({ event, ...row }, index) => ({
         ...row,
         id: ids[index] ?? '',
         body: webhookBody(event),
-        traceparent,
       })),
     );
     ids = await queue.enqueue(tx, rows, { notify: !isHeld });
@@ -52,6 +51,10 @@ export function createSubscriptionService(queue: DeliveryQueue, offers: Pick<Del
       await enqueue(tx, events, await loadSubscriptions(tx, tenantIds));
     },
   };
+}
+
+function traceparentOf(trace: Trace | undefined): string | null {
+  return trace === undefined ? null : formatTraceparent(trace);
 }
 
 export type SubscriptionService = ReturnType<typeof createSubscriptionService>;

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import type { Database } from '@libs/db';
 import { createTestDatabase, somebodyWaits, type TestDatabase } from '@libs/db/testing';
 import { enqueueJobs, startWorker, type Worker } from '@libs/jobs';
+import { parseTraceparent, runInTrace } from '@libs/runtime';
 import { createIdFactory, createSealer } from '@libs/seal';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createPayments, type Payments } from '../../app.ts';
@@ -144,6 +145,28 @@ describe('accepting', () => {
     });
     const foreign = await payments.create(request('same', { amount: 2_000 }, other));
     expect(foreign.replayed).toBe(false);
+  });
+
+  test('requests that each bring a trace are accepted together, with a job under each trace', async () => {
+    const traceOf = (n: number) => `00-${String(n).padStart(32, '1')}-${'2'.repeat(16)}-01`;
+    const bodies = await Promise.all(
+      Array.from({ length: 20 }, async (_, n) => {
+        const create = () => payments.create(request(`traced-${n}`));
+        return JSON.parse((await runInTrace(parseTraceparent(traceOf(n)), create)).body) as { id: string };
+      }),
+    );
+    const { rows: jobs } = await database.query<{ id: string; traceparent: string }>(
+      `select payload -> 0 ->> 1 as id, traceparent from jobs where traceparent is not null`,
+    );
+    expect(new Map(jobs.map(({ id, traceparent }) => [id, traceparent]))).toEqual(
+      new Map(bodies.map(({ id }, n) => [id, traceOf(n)])),
+    );
+    const { rows } = await database.query<{ writes: number }>(
+      'select count(distinct xmin::text)::int as writes from events where subject_id = any ($1)',
+      [bodies.map(({ id }) => id)],
+    );
+    // The first may go alone, and the others while it is written.
+    expect(rows[0]?.writes).toBeLessThanOrEqual(3);
   });
 
   test('one bad request in a batch spoils no neighbour, and stores nothing', async () => {

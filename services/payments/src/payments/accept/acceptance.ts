@@ -1,3 +1,4 @@
+import type { Trace } from '@libs/runtime';
 import type { PaymentsEvent } from '../../events/event.ts';
 import type { Transfer } from '../../ledger/transfer.ts';
 import type { Payment } from '../payment.ts';
@@ -10,6 +11,8 @@ export interface Acceptance {
   payment: Payment;
   event: PaymentsEvent;
   hold: Transfer;
+  /** Who asked for it, where the caller says so. */
+  trace?: Trace | undefined;
 }
 
 export const ACCEPT_STATUS = 202;

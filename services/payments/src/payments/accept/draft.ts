@@ -51,7 +51,6 @@ export interface DraftDependencies {
 
 export interface Draft {
   acceptance: Acceptance;
-  trace?: Trace | undefined;
   newMethods: readonly PaymentMethod[];
 }
 
@@ -94,7 +93,6 @@ export function draftPayment(deps: DraftDependencies, request: AcceptRequest, kn
   });
   const context = { at, realNow, newId: deps.newId };
   return {
-    trace: request.trace,
     newMethods: resolved.created,
     acceptance: {
       path: request.path,
@@ -103,6 +101,7 @@ export function draftPayment(deps: DraftDependencies, request: AcceptRequest, kn
       payment,
       event: eventOf(payment, 'payment.pending', JSON.stringify(toApi(payment)), context),
       hold: transferOf(payment, 'hold', context),
+      trace: request.trace,
     },
   };
 }

@@ -1,5 +1,5 @@
 import type { Database, Queryable } from '@libs/db';
-import { runInTrace } from '@libs/runtime';
+import { runInTrace, type Trace } from '@libs/runtime';
 import type { PaymentsEvent } from '../../events/event.ts';
 import type { BalanceKey } from '../../ledger/balance.ts';
 import { lockForChange, recordBalanceChanges } from '../../ledger/service.ts';
@@ -65,8 +65,11 @@ export async function writeDrafts(
     sort({ drafts: plain, claims }, written);
   }
   if (careful.length > 0) {
-    // Those of a trace for themselves: the job that follows goes on under it.
-    for (const [trace, group] of Map.groupBy(careful, (draft) => draft.trace)) {
+    // Where tables are spread, jobs take the trace of their transaction: those of one have one for themselves.
+    const groups = deps.database.isSpread
+      ? Map.groupBy(careful, ({ acceptance }) => acceptance.trace)
+      : new Map([[undefined, careful]]);
+    for (const [trace, group] of groups) {
       const write = () => deps.database.transaction((own) => writeCarefully(deps, own, group, writing));
       sort(await runInTrace(trace, write), written);
     }
@@ -95,7 +98,8 @@ async function insertPlain(
   acceptances: readonly Acceptance[],
   versions: Versions,
 ): Promise<Claims> {
-  if (!repeats.areExpected) {
+  const isTraced = acceptances.some(({ trace }) => trace !== undefined);
+  if (!repeats.areExpected && !isTraced) {
     try {
       const claims = await insertAcceptances(database, acceptances, { versions, keys: 'new' });
       repeats.noteBatch({ hadRepeats: false });
@@ -114,11 +118,11 @@ async function insertPlain(
 
 function needsCare(
   deps: WriteDependencies,
-  { acceptance: { payment, event }, newMethods, trace }: Draft,
+  { acceptance: { payment, event, trace }, newMethods }: Draft,
   subscriptions: Subscriptions,
 ): boolean {
   return (
-    trace !== undefined ||
+    (trace !== undefined && deps.database.isSpread) ||
     newMethods.length > 0 ||
     payment.refundOf !== null ||
     isBalanceAccount(payment.debitAccount) ||
@@ -168,11 +172,25 @@ async function writeCarefully(
   );
   const methodEvents = await deps.paymentMethods.insert(tx, distinctMethods(accepted));
   const paymentEvents = accepted.map(({ acceptance }) => acceptance.event);
-  await deps.subscriptions.enqueue(tx, [...methodEvents, ...paymentEvents], subscriptions);
+  const traces = tracesOf(accepted);
+  await deps.subscriptions.enqueue(tx, [...methodEvents, ...paymentEvents], subscriptions, (event) =>
+    traces.get(`${event.tenantId} ${event.subjectId}`),
+  );
   return { drafts: covered, claims };
 }
 
 const nothingClaimed: Claims = { claimed: new Set(), stale: new Set() };
+
+/** Under which trace an object came to be, by tenant and id. */
+function tracesOf(drafts: readonly PlacedDraft[]): Map<string, Trace> {
+  const traces = new Map<string, Trace>();
+  for (const { acceptance, newMethods } of drafts) {
+    if (acceptance.trace === undefined) continue;
+    for (const { tenantId, id } of [...newMethods, acceptance.payment])
+      traces.set(`${tenantId} ${id}`, acceptance.trace);
+  }
+  return traces;
+}
 
 function distinctMethods(drafts: readonly PlacedDraft[]): PaymentMethod[] {
   const methods = new Map<string, PaymentMethod>();
