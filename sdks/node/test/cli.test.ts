@@ -115,7 +115,7 @@ test('an address that is empty by mistake is asked nothing, and no other instead
   for (const words of [['login', '--key', KEY], ['list']]) {
     expect(await inProcess([...words, '--url', ''], { env })).toMatchObject({
       code: 2,
-      err: expect.stringContaining('baseUrl is not a URL'),
+      err: expect.stringMatching(/^The address of the server \(--url, .*\) is not a URL/),
     });
   }
   expect(seen).toEqual([]);
@@ -249,7 +249,16 @@ test('whatever goes wrong is one line with an exit code of its own, without a st
     [await inProcess(['get', 'pay_1'], { env }), 1, /\/amount: Too large/],
     [await inProcess(['get', 'pay_1'], { env: { PAYMENTS_API_KEY: '' } }), 3, /payments login/],
     [await inProcess(['get', 'pay_1'], { env: { PAYMENTS_API_KEY: `${KEY} x` } }), 3, /payments login/],
-    [await inProcess(['get', 'pay_1'], { env: { PAYMENTS_API_URL: 'nowhere' } }), 2, /baseUrl is not a URL/],
+    [
+      await inProcess(['get', 'pay_1'], { env: { PAYMENTS_API_URL: 'nowhere' } }),
+      2,
+      /^The address of the server \(.*PAYMENTS_API_URL.*\) is not a URL/,
+    ],
+    [
+      await inProcess(['list', '--url', 'https://user:pw@x'], {}),
+      2,
+      /^The address of the server .* must not contain a user name or password: the key goes in PAYMENTS_API_KEY/,
+    ],
     [await inProcess(['listen'], { env: { PAYMENTS_API_KEY: 'sk_live_the_secret' } }), 3, /takes a test key/],
     [await inProcess(['listen', '--events', 'payment.complete'], { env }), 2, /no type "payment.complete"/],
     [

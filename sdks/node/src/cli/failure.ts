@@ -42,12 +42,19 @@ export function explain(error: unknown, program: string): Failure {
     const isKey = /API key/.test(error.message);
     const line = isKey
       ? `${error.message.split(':')[0]}: run \`${program} login\`, or set PAYMENTS_API_KEY.`
-      : error.message;
+      : inWordsOfTheShell(error.message);
     return { line, code: isKey ? exitCodes.refusedKey : exitCodes.usage };
   }
   if (error instanceof PaymentsError) return explainApi(error, program);
   const message = error instanceof Error ? error.message : String(error);
   return { line: `Something went wrong here: ${message.split('\n')[0]}`, code: exitCodes.failed };
+}
+
+/** The client names its own options; whoever types commands has met none of them. */
+function inWordsOfTheShell(message: string): string {
+  return message
+    .replace('baseUrl', 'The address of the server (--url, PAYMENTS_API_URL or that of login)')
+    .replace('apiKey', 'PAYMENTS_API_KEY');
 }
 
 function explainApi(error: PaymentsError, program: string): Failure {
