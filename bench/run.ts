@@ -19,13 +19,23 @@ const files = ['.', 'payments', 'toolhub']
   .filter((file) => file.endsWith('.bench.ts'))
   .sort();
 
+const benchmarks: Benchmark[] = [];
+for (const file of files)
+  benchmarks.push(((await import(join(here, file))) as { benchmark: Benchmark }).benchmark);
+const unknown = wanted.filter((word) => !benchmarks.some(({ name }) => name.includes(word)));
+if (unknown.length > 0) {
+  console.error(
+    `There is no benchmark ${unknown.join(', ')}: there are ${benchmarks.map(({ name }) => name).join(', ')}.`,
+  );
+  process.exit(2);
+}
+
 console.log(`Load by ${loadMaker}; payments one by one by ${peerMaker}.`);
 console.log(
   '     what                                                              ours             other     ratio  bar',
 );
 const took: string[] = [];
-for (const file of files) {
-  const { benchmark } = (await import(join(here, file))) as { benchmark: Benchmark };
+for (const benchmark of benchmarks) {
   if (wanted.length > 0 && !wanted.some((word) => benchmark.name.includes(word))) continue;
   const startedAt = performance.now();
   for (const result of await benchmark.run()) console.log(line(result));
