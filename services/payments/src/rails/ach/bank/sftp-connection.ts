@@ -30,13 +30,22 @@ function isHostKey(key: Buffer, fingerprint: string): boolean {
   return `SHA256:${actual}` === fingerprint.replace(/=+$/, '');
 }
 
+/** A URL brackets an IPv6 address; a socket would look for a name with brackets. */
+function withoutBrackets(host: string): string {
+  return host.replace(/^\[(.*)\]$/, '$1');
+}
+
 async function connect({ url, privateKeyPath, hostKeyFingerprint }: SftpOptions): Promise<SftpClient> {
   // Read where a bank is asked: it is a twentieth of the start of every process, and few speak with one.
   const { default: Client } = await import('ssh2-sftp-client');
   const { hostname, port, username, password } = new URL(url);
   const privateKey = privateKeyPath === undefined ? undefined : await readFile(privateKeyPath);
   // The protocol is many small questions: with the usual delay of small packets each would cost 40 ms.
-  const sock = createConnection({ host: hostname, port: Number(port || PORT_DEFAULT), noDelay: true });
+  const sock = createConnection({
+    host: withoutBrackets(hostname),
+    port: Number(port || PORT_DEFAULT),
+    noDelay: true,
+  });
   // Events between two calls need no handling: the next call finds the connection gone and says so.
   const client = new Client('ach', {});
   try {

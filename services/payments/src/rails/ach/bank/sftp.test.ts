@@ -313,6 +313,13 @@ describe('the bank', () => {
     expect((error as Error).message).not.toContain('hunter2');
   });
 
+  test('at an IPv6 address, which a URL brackets, is reached', async () => {
+    await bank.close();
+    bank = await startSftpBank('::1');
+    await connect().send(aFile('one'));
+    expect(await outbound()).toEqual(['ach-1.ach']);
+  });
+
   test('that is not there is told from an empty folder', async () => {
     const line = connect({ url: 'sftp://house@127.0.0.1:1/' });
     await expect(line.collect(new Date())).rejects.toThrow(SftpUnreachable);

@@ -12,6 +12,7 @@ import {
   unlink,
   writeFile,
 } from 'node:fs/promises';
+import { isIPv6 } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ssh2 from 'ssh2';
@@ -48,7 +49,7 @@ export function newPrivateKey(): string {
   return privateKey.export({ type: 'sec1', format: 'pem' }).toString();
 }
 
-export async function startSftpBank(): Promise<SftpBank> {
+export async function startSftpBank(host = '127.0.0.1'): Promise<SftpBank> {
   const root = await mkdtemp(join(tmpdir(), 'sftp-bank-'));
   const folder = join(root, 'files');
   await mkdir(join(folder, 'outbound'), { recursive: true });
@@ -77,10 +78,10 @@ export async function startSftpBank(): Promise<SftpBank> {
       accept().on('sftp', (acceptSftp: () => SftpStream) => serve(acceptSftp(), bank, () => client.end())),
     );
   });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  await new Promise<void>((done) => server.listen(0, host, done));
   const fingerprint = createHash('sha256').update(hostPublic).digest('base64').replace(/=+$/, '');
   const bank: SftpBank = {
-    url: `sftp://house@127.0.0.1:${server.address().port}/`,
+    url: `sftp://house@${isIPv6(host) ? `[${host}]` : host}:${server.address().port}/`,
     fingerprint: `SHA256:${fingerprint}`,
     privateKeyPath,
     folder,
