@@ -3,6 +3,8 @@ import Format from 'typebox/format';
 
 const MOMENT_FORMAT = 'iso-8601-time';
 const MOMENT_LENGTH_MAX = 40;
+/** The last one that text with four digits of a year can say. */
+export const LAST_MOMENT = new Date('9999-12-31T23:59:59.999Z');
 const ISO_TIME =
   /^(\d{4})-(\d{2})-(\d{2})(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(Z|[+-]\d{2}:?\d{2})?)?$/i;
 
@@ -30,7 +32,7 @@ export function findMoment(text: string): Date | null {
   const isZoned = zone !== undefined || text.length === '2026-11-16'.length;
   const moment = new Date(isZoned ? text : `${text}Z`);
   // The database has no year 0, and writes years of five digits in another way: a zone can lead to either.
-  return moment.getUTCFullYear() >= 1 && moment.getUTCFullYear() <= 9999 ? moment : null;
+  return moment.getUTCFullYear() >= 1 && moment <= LAST_MOMENT ? moment : null;
 }
 
 /** JavaScript takes 30 February for 2 March. */

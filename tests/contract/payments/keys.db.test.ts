@@ -331,6 +331,25 @@ test('[P-3.8] an end that no answer could show is refused, and the list of keys 
   expect([list.status, list.body.data[0].id]).toEqual([200, last.body.id]);
 });
 
+test('[P-3.8] a key that was stored with such an end before that was refused is listed, works and can be rolled', async () => {
+  const { id, test: token, keyIds } = await harness.organisation();
+  await harness.database.query(`update api_keys set expires_at = '10000-01-01T11:59:59Z' where id = $1`, [
+    keyIds.test,
+  ]);
+  const end = '9999-12-31T23:59:59.999Z';
+  const list = () => harness.call('GET', `/v1/admin/organisations/${id}/keys`, { key: ADMIN_TOKEN });
+  const kept = await list();
+  expect(kept.status).toBe(200);
+  expect(kept.body.data).toContainEqual(expect.objectContaining({ id: keyIds.test, expires_at: end }));
+  expect(await statusOf(token)).toBe(200);
+  const rolled = await harness.call('POST', `/v1/admin/keys/${keyIds.test}/roll`, {
+    key: ADMIN_TOKEN,
+    body: { overlap_seconds: 60 },
+  });
+  expect([rolled.status, rolled.body.expires_at]).toEqual([201, end]);
+  expect((await list()).body.data).toHaveLength(3);
+});
+
 test("[P-3.9] the operator's endpoints are 401 without a token and 403 with another key", async () => {
   const { test: testKey, live, id } = await harness.organisation();
   const endpoints = [

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Queryable } from '@libs/db';
+import { LAST_MOMENT } from '../moment.ts';
 import type { ApiKey, LiveAccess, Organisation } from './key.ts';
 
 interface KeyRow {
@@ -26,11 +27,16 @@ function fromRow(row: KeyRow): ApiKey {
     name: row.name,
     hint: row.hint,
     scopes: row.scopes,
-    expiresAt: row.expires_at,
+    expiresAt: row.expires_at && sayable(row.expires_at),
     revokedAt: row.revoked_at,
     replacedBy: row.replaced_by,
     createdAt: row.created_at,
   };
+}
+
+/** A key of an earlier version may end in the year 10000, which no answer can show. */
+function sayable(end: Date): Date {
+  return end > LAST_MOMENT ? LAST_MOMENT : end;
 }
 
 /** Does nothing where the organisation is there already: only the sandbox's has a fixed id. */
