@@ -62,7 +62,10 @@ export async function achEntryDifferences(
   return toDifferences(rows);
 }
 
-/** Payment by payment: what their legs came to against what the ledger says, and money that hangs in between. */
+/**
+ * Payment by payment: what their legs came to against what the ledger says, and money that hangs in between. What was
+ * posted before its last leg had settled was ended by order: the network completes a payment when that leg is good.
+ */
 export async function achPaymentDifferences(
   db: Queryable,
   query: DayQuery,
@@ -71,17 +74,25 @@ export async function achPaymentDifferences(
   const { rows } = await db.query<DifferenceRow>(
     `with ours as (${ACH_OURS}), legs as (
        select e.tenant_id, e.payment_id, e.attempt_id, max(e.state) filter (where leg = 'debit') as debit,
-         max(e.state) filter (where leg = 'credit') as credit, max(e.state) filter (where leg = 'refund') as refund
+         max(e.state) filter (where leg = 'credit') as credit, max(e.state) filter (where leg = 'refund') as refund,
+         max(e.good_at) filter (where leg = 'debit') as debit_good_at, max(e.good_at) filter (where leg = 'credit') as credit_good_at
        from ach_entries e join (select distinct tenant_id, payment_id from ours) as touched
          using (tenant_id, payment_id)
        group by e.tenant_id, e.payment_id, e.attempt_id
      ), judged as (
        select l.*, p.status, p.amount,
          coalesce(l.debit, 'settled') = 'settled' and (l.credit = 'settled'
-           or (l.credit is null and p.credit_account not like 'outside\\_%')) as paid,
-         coalesce((select bool_or(t.kind = 'post') and not bool_or(t.kind in ('reverse', 'repay')) from ledger_transfers t
-           where t.tenant_id = l.tenant_id and t.payment_id = l.payment_id), false) as posted
+           or (l.credit is null and not last_leg.is_credit)) as paid,
+         coalesce(kept.posted, false) as posted,
+         $1::text = 'test' and not coalesce(case when last_leg.is_credit
+           then l.credit in ('settled', 'returned') and kept.posted_at >= l.credit_good_at
+           else l.debit in ('settled', 'returned') and kept.posted_at >= l.debit_good_at end, false) as posted_by_order
        from legs l join payments p on p.tenant_id = l.tenant_id and p.id = l.payment_id
+       cross join lateral (select p.credit_account like 'outside\\_%' as is_credit) as last_leg
+       cross join lateral (
+         select bool_or(t.kind = 'post') and not bool_or(t.kind in ('reverse', 'repay')) as posted,
+           min(t.created_at) filter (where t.kind = 'post') as posted_at
+         from ledger_transfers t where t.tenant_id = l.tenant_id and t.payment_id = l.payment_id) as kept
      ), presented as (
        select *, bool_or(paid) over attempts as paid_once, attempt_id = max(attempt_id) over attempts as is_last
        from judged window attempts as (partition by tenant_id, payment_id)
@@ -93,7 +104,7 @@ export async function achPaymentDifferences(
            when debit = 'returned' and credit = 'settled' then 'paid_but_debit_returned'
            when debit = 'returned' and refund in ('sent', 'settled') then 'refunded_but_debit_returned'
            when paid and not posted then 'settled_but_not_posted'
-           when posted and not paid_once and is_last and debit = 'canceled' then 'ended_by_order'
+           when posted and not paid_once and is_last and (posted_by_order or debit = 'canceled') then 'ended_by_order'
            when posted and not paid_once and is_last then 'posted_but_not_settled'
            when debit = 'settled' and credit in ('returned', 'refused', 'canceled')
              and (refund is null or refund in ('returned', 'refused', 'canceled')) then 'collected_but_not_refunded'

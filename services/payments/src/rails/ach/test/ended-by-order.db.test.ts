@@ -1,7 +1,8 @@
 // The sandbox is told that a payment settles while its entries are under way: what the network does afterwards is paid or owed.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { fromNewYork } from '../../../clock/new-york.ts';
+import { addDays, fromNewYork } from '../../../clock/new-york.ts';
 import type { Tenant } from '../../../tenant.ts';
+import { achPaymentDifferences } from '../books/books-store.ts';
 import { findEntriesOf } from '../entries/entries-store.ts';
 import { createHouse, type House, historyOf } from './house.ts';
 import { legStates, owedBy, paidOut, sendBack } from './sending-back.ts';
@@ -95,6 +96,63 @@ describe('[P-5.12] completed by order while its credit is under way', () => {
     expect(await legStates(house, tenant, id)).toMatchObject({ refund: 'settled' });
     await sendBack(house, tenant, { id, leg: 'debit', code: 'R10' });
     expect(await endOf(tenant, id)).toEqual([RETURNED, { owed: AMOUNT, paid: AMOUNT }]);
+  });
+});
+
+describe('[P-6.6] completed by order, the books say so and not that money is missing', () => {
+  const DAYS_AFTER = 25;
+  /** The kinds of the differences that the books of any day have of the payment. */
+  async function kindsOf(tenant: Tenant, id: string): Promise<string[]> {
+    await endOf(tenant, id);
+    const days = Array.from({ length: DAYS_AFTER }, (_, after) => addDays('2083-03-01', after));
+    const found = await Promise.all(
+      days.map((day) => {
+        const query = {
+          mode: 'test',
+          day,
+          from: fromNewYork(day, '00:00'),
+          to: fromNewYork(addDays(day, 1), '00:00'),
+        } as const;
+        return achPaymentDifferences(house.database, query, 100);
+      }),
+    );
+    const own = found.flatMap(({ differences }) => differences).filter(({ paymentId }) => paymentId === id);
+    return [...new Set(own.map(({ kind }) => kind))];
+  }
+
+  test.each([
+    ['a debit to an account, that comes back', {}, 'debit'],
+    ['a debit to a balance, that comes back', { destination: true }, 'debit'],
+    ['a credit from a balance, that comes back', { source: true }, 'credit'],
+  ] as const)('%s', async (_, balances, leg) => {
+    const tenant = await newTenant();
+    const balance = await house.openBalance(tenant, AMOUNT);
+    const id = await pay(tenant, {
+      ...('source' in balances && { sourceId: balance }),
+      ...('destination' in balances && { destinationId: balance }),
+    });
+    await house.moveClock(tenant, at('01', '23:00'));
+    await house.force(tenant, id, 'settle', null);
+    expect(await sendBack(house, tenant, { id, leg, code: 'R03' })).toBe(true);
+    expect(await legStates(house, tenant, id)).toEqual({ [leg]: 'returned' });
+    expect(await kindsOf(tenant, id)).toEqual(['ended_by_order']);
+  });
+
+  test('a credit that waited for its debit never left', async () => {
+    const tenant = await newTenant();
+    const id = await pay(tenant);
+    await house.moveClock(tenant, at('04', '12:00'));
+    expect(await legStates(house, tenant, id)).toEqual({ debit: 'settled', credit: 'queued' });
+    await house.force(tenant, id, 'settle', null);
+    expect(await kindsOf(tenant, id)).toEqual(['ended_by_order']);
+    expect(await legStates(house, tenant, id)).toEqual({ debit: 'settled', credit: 'canceled' });
+  });
+
+  test('a credit that came back was refunded', async () => {
+    const { tenant, id } = await payOut();
+    await house.force(tenant, id, 'settle', null);
+    await sendBack(house, tenant, { id, leg: 'credit', code: 'R03' });
+    expect(await kindsOf(tenant, id)).toEqual(['ended_by_order']);
   });
 });
 
