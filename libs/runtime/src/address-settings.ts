@@ -1,16 +1,21 @@
 import { isIP } from 'node:net';
 import { type SettingReader, splitList } from './setting-reader.ts';
 
+/** A database may be named without a host, where it listens on a socket; what `needsHost` names one. */
 export function readUrl({
   protocols = ['http:', 'https:'],
+  needsHost = false,
 }: {
   protocols?: readonly string[];
+  needsHost?: boolean;
 }): SettingReader<string> {
+  const beginnings = protocols.map((protocol) => `${protocol}//`);
   return (text) => {
-    const url = URL.canParse(text) ? new URL(text) : undefined;
-    if (url !== undefined && protocols.includes(url.protocol)) return text.replace(/\/+$/, '');
+    const begins = beginnings.some((beginning) => text.toLowerCase().startsWith(beginning));
+    const url = begins && URL.canParse(text) ? new URL(text) : undefined;
+    if (url !== undefined && !(needsHost && url.hostname === '')) return text.replace(/\/+$/, '');
     return new Error(
-      `must be a URL that begins with ${protocols.map((protocol) => `${protocol}//`).join(' or ')}`,
+      `must be a URL that begins with ${beginnings.join(' or ')}${needsHost ? ' and names a host' : ''}`,
     );
   };
 }

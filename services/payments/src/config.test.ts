@@ -161,6 +161,23 @@ describe('settings', () => {
     },
   );
 
+  test.each([
+    ['PAYMENTS_ACH_SFTP_URL', 'sftp://house:50%off@bank.example/'],
+    ['PAYMENTS_ACH_SFTP_URL', 'sftp:house@bank.example'],
+    ['SMTP_URL', 'smtp://'],
+    ['SMTP_URL', 'smtp:relay.example'],
+    ['DATABASE_URL', 'postgres:house'],
+  ])('[P-1.1] an address that leads nowhere is told of beside all other faults: %s=%s', (name, address) => {
+    const message = messageFor({ PAYMENTS_PORT: 'x', [name]: address });
+    expect(message).toMatch(new RegExp(`PAYMENTS_PORT .*${name} must be`));
+    expect(message).not.toContain('50%off');
+  });
+
+  test('a database may listen on a socket', () => {
+    const address = 'postgres:///payments?host=/run/postgresql';
+    expect(loadConfig({ DATABASE_URL: address }).database.url).toBe(address);
+  });
+
   test('[P-1.1] what is wrong with the bank identity stands in the same message as all other faults', async () => {
     const wrong = { PAYMENTS_PORT: 'http', PAYMENTS_RATE_TEST: '-1', PAYMENTS_ADMIN_TOKEN: 'with space' };
     const { odfi: _, ...ach } = { ...identity.ach, immediateDestination: '091000018' };

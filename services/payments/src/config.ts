@@ -2,6 +2,7 @@ import { allowProblems } from '@libs/egress';
 import type { MetricsAccess } from '@libs/http';
 import { type Env, loadSettings, settings } from '@libs/runtime';
 import { parseKeyIds } from '@libs/seal';
+import { readSftpUrl } from './rails/ach/bank/sftp-place.ts';
 import { sshKeyFault } from './rails/ach/bank/ssh-key.ts';
 import {
   type BankIdentity,
@@ -46,10 +47,12 @@ export const settingsSpec = {
   }),
   adminToken: settings.bearer('PAYMENTS_ADMIN_TOKEN', { minLength: 1, optional: true }),
   metricsToken: settings.bearer('PAYMENTS_METRICS_TOKEN', { optional: true }),
-  smtpUrl: settings.url('SMTP_URL', { protocols: ['smtp:', 'smtps:'], optional: true }),
+  smtpUrl: settings.url('SMTP_URL', { protocols: ['smtp:', 'smtps:'], needsHost: true, optional: true }),
   mailFrom: settings.mailbox('MAIL_FROM', { default: 'Payments <payments@localhost>' }),
   egressAllow: settings.hostPorts('PAYMENTS_EGRESS_ALLOW', { default: [] }),
-  achSftpUrl: settings.url('PAYMENTS_ACH_SFTP_URL', { protocols: ['sftp:'], optional: true }),
+  achSftpUrl: settings.custom<string | undefined>('PAYMENTS_ACH_SFTP_URL', readSftpUrl, {
+    default: undefined,
+  }),
   achSftpKeyPath: settings.pathOfFile('PAYMENTS_ACH_SFTP_KEY', { faultOf: sshKeyFault, optional: true }),
   achSftpHostKey: settings.text('PAYMENTS_ACH_SFTP_HOST_KEY', { optional: true }),
   achDebitHoldDays: settings.integer('PAYMENTS_ACH_DEBIT_HOLD_DAYS', { min: 0, max: 60, default: 2 }),

@@ -107,7 +107,7 @@ const spec = {
   adminToken: settings.bearer('TOOLHUB_ADMIN_TOKEN', { optional: true }),
   metricsToken: settings.bearer('TOOLHUB_METRICS_TOKEN', { optional: true }),
   internalTokens: settings.namedTokens('TOOLHUB_INTERNAL_TOKENS', { optional: true }),
-  smtpUrl: settings.url('SMTP_URL', { protocols: ['smtp:', 'smtps:'], optional: true }),
+  smtpUrl: settings.url('SMTP_URL', { protocols: ['smtp:', 'smtps:'], needsHost: true, optional: true }),
   mailFrom: settings.mailbox('MAIL_FROM', { default: 'Toolhub <toolhub@localhost>' }),
   sellerName: settings.text('TOOLHUB_SELLER_NAME', { optional: true }),
   sellerAddress: settings.custom<readonly string[]>('TOOLHUB_SELLER_ADDRESS', readLines, { default: [] }),

@@ -2,16 +2,15 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createConnection } from 'node:net';
 import type SftpClient from 'ssh2-sftp-client';
+import type { SftpPlace } from './sftp-place.ts';
 
 export interface SftpOptions {
-  /** `sftp://user@host:port/folder`; a password may stand in it where the bank takes no key. */
-  url: string;
+  place: SftpPlace;
   privateKeyPath?: string | undefined;
   /** `SHA256:…`, as `ssh-keygen -l` prints it. A server with another key is not our bank. Null only in development. */
   hostKeyFingerprint: string | null;
 }
 
-const PORT_DEFAULT = 22;
 const READY_TIMEOUT_MS = 20_000;
 const KEEPALIVE_MS = 10_000;
 const KEEPALIVES_MISSED_MAX = 3;
@@ -30,29 +29,20 @@ function isHostKey(key: Buffer, fingerprint: string): boolean {
   return `SHA256:${actual}` === fingerprint.replace(/=+$/, '');
 }
 
-/** A URL brackets an IPv6 address; a socket would look for a name with brackets. */
-function withoutBrackets(host: string): string {
-  return host.replace(/^\[(.*)\]$/, '$1');
-}
-
-async function connect({ url, privateKeyPath, hostKeyFingerprint }: SftpOptions): Promise<SftpClient> {
+async function connect({ place, privateKeyPath, hostKeyFingerprint }: SftpOptions): Promise<SftpClient> {
   // Read where a bank is asked: it is a twentieth of the start of every process, and few speak with one.
   const { default: Client } = await import('ssh2-sftp-client');
-  const { hostname, port, username, password } = new URL(url);
+  const { host, port, username, password } = place;
   const privateKey = privateKeyPath === undefined ? undefined : await readFile(privateKeyPath);
   // The protocol is many small questions: with the usual delay of small packets each would cost 40 ms.
-  const sock = createConnection({
-    host: withoutBrackets(hostname),
-    port: Number(port || PORT_DEFAULT),
-    noDelay: true,
-  });
+  const sock = createConnection({ host, port, noDelay: true });
   // Events between two calls need no handling: the next call finds the connection gone and says so.
   const client = new Client('ach', {});
   try {
     await client.connect({
       sock,
-      username: decodeURIComponent(username),
-      ...(password === '' ? {} : { password: decodeURIComponent(password) }),
+      username,
+      ...(password === null ? {} : { password }),
       ...(privateKey === undefined ? {} : { privateKey }),
       readyTimeout: READY_TIMEOUT_MS,
       keepaliveInterval: KEEPALIVE_MS,
@@ -63,7 +53,7 @@ async function connect({ url, privateKeyPath, hostKeyFingerprint }: SftpOptions)
   } catch (error) {
     sock.destroy();
     const detail = error instanceof Error ? error.message : String(error);
-    throw new SftpUnreachable(`the bank's server ${hostname} cannot be used: ${detail}`, { cause: error });
+    throw new SftpUnreachable(`the bank's server ${host} cannot be used: ${detail}`, { cause: error });
   }
 }
 

@@ -4,9 +4,12 @@ import type { RailLog } from '../../alert.ts';
 import { hasEnd } from '../nacha/loose.ts';
 import { temporaryFileName } from '../outgoing/traces.ts';
 import { SftpConnection, type SftpOptions } from './sftp-connection.ts';
+import { readSftpPlace } from './sftp-place.ts';
 import type { AchTransport, InboundFile, OutboundFile } from './transport.ts';
 
-export interface AchSftpDependencies extends SftpOptions {
+export interface AchSftpDependencies extends Omit<SftpOptions, 'place'> {
+  /** `sftp://user@host:port/folder`; a password may stand in it where the bank takes no key. */
+  url: string;
   now: () => Date;
   log: RailLog;
   /** Below the folder of the URL: where the bank picks up, where it puts down, where we keep what was read. */
@@ -42,12 +45,14 @@ export interface AchSftp extends AchTransport {
 
 /** The live line: files are put into one folder of the bank's server and fetched from another. */
 export function createAchSftp(options: AchSftpDependencies): AchSftp {
-  const connection = new SftpConnection(options);
-  const base = decodeURIComponent(new URL(options.url).pathname);
+  const place = readSftpPlace(options.url);
+  if (place instanceof Error) throw place;
+  const connection = new SftpConnection({ ...options, place });
   const names = options.folders ?? FOLDERS;
   /** As they were at the last fetch. */
   let read: ReadonlyMap<string, FileState> = new Map();
-  const pathOf = (folder: keyof typeof FOLDERS, name: string) => posix.join(base, names[folder], name);
+  const pathOf = (folder: keyof typeof FOLDERS, name: string) =>
+    posix.join(place.folder, names[folder], name);
 
   return {
     async send(file) {
