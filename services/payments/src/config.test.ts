@@ -164,6 +164,7 @@ describe('settings', () => {
   test.each([
     ['PAYMENTS_ACH_SFTP_URL', 'sftp://house:50%off@bank.example/'],
     ['PAYMENTS_ACH_SFTP_URL', 'sftp:house@bank.example'],
+    ['PAYMENTS_RTP_GATEWAY_URL', 'https://house:50%off@gateway.example/rtp'],
     ['SMTP_URL', 'smtp://'],
     ['SMTP_URL', 'smtp:relay.example'],
     ['DATABASE_URL', 'postgres:house'],
@@ -171,6 +172,12 @@ describe('settings', () => {
     const message = messageFor({ PAYMENTS_PORT: 'x', [name]: address });
     expect(message).toMatch(new RegExp(`PAYMENTS_PORT .*${name} must be`));
     expect(message).not.toContain('50%off');
+  });
+
+  test('the gateway may ask for a user, whose password is written as in any URL', () => {
+    const address = 'https://house:50%25off@gateway.example/rtp';
+    const message = messageFor({ PAYMENTS_RTP_GATEWAY_URL: address });
+    expect(message).not.toContain('PAYMENTS_RTP_GATEWAY_URL');
   });
 
   test('a database may listen on a socket', () => {

@@ -11,6 +11,7 @@ import {
   type LiveRails,
 } from './rails/bank-identity.ts';
 import type { CertificateInUse } from './rails/certificates.ts';
+import { readGatewayUrl } from './rails/rtp/lines/gateway-url.ts';
 
 const PRODUCTION_TOKEN_LENGTH_MIN = 16;
 
@@ -58,7 +59,9 @@ export const settingsSpec = {
   achDebitHoldDays: settings.integer('PAYMENTS_ACH_DEBIT_HOLD_DAYS', { min: 0, max: 60, default: 2 }),
   achRepresent: settings.integer('PAYMENTS_ACH_REPRESENT', { min: 0, max: 2, default: 0 }),
   bankIdentity: settings.jsonFile('PAYMENTS_BANK_IDENTITY', { optional: true }),
-  rtpGatewayUrl: settings.url('PAYMENTS_RTP_GATEWAY_URL', { protocols: ['https:'], optional: true }),
+  rtpGatewayUrl: settings.custom<string | undefined>('PAYMENTS_RTP_GATEWAY_URL', readGatewayUrl, {
+    default: undefined,
+  }),
   rtpCertificate: settings.certificates('PAYMENTS_RTP_CLIENT_CERT', { optional: true }),
   rtpKey: settings.privateKey('PAYMENTS_RTP_CLIENT_KEY', { optional: true }),
   rtpAuthority: settings.certificates('PAYMENTS_RTP_CA', { optional: true }),
