@@ -253,10 +253,14 @@ test('[P-7.8] the clock goes at most ten years ahead, and not back', async () =>
   for (const body of [{ now: years(10, 60_000) }, { now: '2099-12-31T00:00:00Z' }, ...advances]) {
     const refused = await move(body);
     expect([refused.status, refused.body.code]).toEqual([422, 'clock_too_far']);
+    const pointer = `/${Object.keys(body)}`;
+    expect(refused.body.errors).toMatchObject([{ pointer, code: 'clock_too_far' }]);
   }
   expect((await move({ now: years(10, -60_000) })).status).toBe(200);
   const back = await move({ now: years(9, 0) });
   expect([back.status, back.body.code]).toEqual([422, 'clock_backwards']);
-  expect((await move({ advance: 'P1D' })).body.code).toBe('clock_too_far');
+  expect(back.body.errors).toMatchObject([{ pointer: '/now', code: 'clock_backwards' }]);
+  const ahead = await move({ advance: 'P1D' });
+  expect([ahead.body.code, ahead.body.errors]).toMatchObject(['clock_too_far', [{ pointer: '/advance' }]]);
   expect((await pay(key, { rail: 'rtp' })).status).toBe(202);
 });

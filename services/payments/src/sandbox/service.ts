@@ -1,5 +1,6 @@
 import type { Database, Queryable } from '@libs/db';
 import { enqueueJobs } from '@libs/jobs';
+import type { FieldError } from '@libs/runtime';
 import { clockNow, type SandboxClock } from '../clock/clock.ts';
 import type { Clocks } from '../clock/service.ts';
 import { errors } from '../errors.ts';
@@ -16,6 +17,13 @@ import { addDuration } from './duration.ts';
 
 /** How far the clock may be ahead of real time: beyond it calendars and the years of two digits in files give out. */
 export const CLOCK_AHEAD_YEARS_MAX = 10;
+
+/** In the words of the refusal itself: the dashboard shows them at the field. */
+const TOO_FAR = {
+  code: 'clock_too_far',
+  detail: 'The sandbox clock may be at most ten years ahead of real time.',
+};
+const BACKWARDS = { code: 'clock_backwards', detail: 'The sandbox clock only goes forward.' };
 
 export type ClockMove = { now: Date } | { advance: string };
 
@@ -53,8 +61,15 @@ export function createSandboxService(deps: SandboxDependencies) {
     if (at === null) throw new Error('The schema let a duration through that is none.');
     const latest = addDuration(deps.now(), `P${CLOCK_AHEAD_YEARS_MAX}Y`);
     if (latest !== null && at > latest)
-      throw errors.clock_too_far({ extra: { latest: latest.toISOString() } });
-    if (at < current) throw errors.clock_backwards({ extra: { current: current.toISOString() } });
+      throw errors.clock_too_far({
+        extra: { latest: latest.toISOString() },
+        errors: fieldsOf(move, TOO_FAR),
+      });
+    if (at < current)
+      throw errors.clock_backwards({
+        extra: { current: current.toISOString() },
+        errors: fieldsOf(move, BACKWARDS),
+      });
     const clock: SandboxClock = { state: 'frozen', at };
     const moved = await deps.clocks.set(tx, tenant.organisationId, clock);
     await enqueueJobs(tx, database.schema, deps.rails.whenClockMoves(moved.id));
@@ -114,6 +129,11 @@ export function createSandboxService(deps: SandboxDependencies) {
 }
 
 export type SandboxService = ReturnType<typeof createSandboxService>;
+
+/** The field that the move was told by. */
+function fieldsOf(move: ClockMove, fault: Pick<FieldError, 'code' | 'detail'>): FieldError[] {
+  return [{ pointer: 'now' in move ? '/now' : '/advance', ...fault }];
+}
 
 /** What happens after an entry has left may also happen after the payment is completed. */
 function stateAllows({ status }: Payment, outcome: ForcedOutcome): boolean {
