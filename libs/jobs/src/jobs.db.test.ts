@@ -1,7 +1,7 @@
 // When jobs begin, in which batches, what becomes of those that fail, cron entries, and how a worker ends.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '@libs/db';
-import { createOutage } from '@libs/runtime';
+import { createOutage, currentTrace, formatTraceparent, parseTraceparent, runInTrace } from '@libs/runtime';
 import { until } from '@libs/runtime/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openTrial, type Trial } from '../test/trial.ts';
@@ -62,6 +62,34 @@ test('batches that wait for others than this process come to be more at once, an
   await until('four are worked on at once', () => seen.has(4));
   await worker.drain();
   expect([...seen].toSorted()).toEqual([1, 2, 3, 4]);
+});
+
+test('jobs of many traces go on each under its own, and take no more connections than there may be batches', async () => {
+  const traces = Array.from(
+    { length: 12 },
+    (_, n) => `00-${String(n).padStart(32, 'a')}-${'b'.repeat(16)}-01`,
+  );
+  const addUnder = (traceparent: string) =>
+    trial.database.transaction((tx) => enqueueJobs(tx, 'public', [{ name: 'task', payload: traceparent }]));
+  for (const traceparent of traces)
+    await runInTrace(parseTraceparent(traceparent), () => addUnder(traceparent));
+  let atOnce = 0;
+  const seen: number[] = [];
+  const told = new Map<unknown, string | undefined>();
+  await trial.work(
+    async (jobs) => {
+      atOnce += 1;
+      seen.push(atOnce);
+      await trial.database.query('select 1');
+      const trace = currentTrace();
+      for (const { payload } of jobs) told.set(payload, trace && formatTraceparent(trace));
+      atOnce -= 1;
+    },
+    { concurrency: { most: 2 } },
+  );
+  await expect.poll(trial.waiting).toBe(0);
+  expect(told).toEqual(new Map(traces.map((traceparent) => [traceparent, traceparent])));
+  expect([seen.length, Math.max(...seen)]).toEqual([12, 2]);
 });
 
 test('a job exists exactly when its transaction commits, and starts at once', async () => {

@@ -202,37 +202,55 @@ function createLane(handler: Handler, options: WorkerOptions): Lane {
 
   /** What follows from a request goes on under its trace, and so for itself; nearly all jobs have none. */
   function startByTrace(jobs: readonly Job[]): void {
-    if (jobs.every(({ traceparent }) => traceparent == null)) {
-      start(jobs);
-      return;
-    }
-    for (const [traceparent, group] of Map.groupBy(jobs, (job) => job.traceparent ?? undefined))
-      runInTrace(parseTraceparent(traceparent), () => start(group));
+    const groups = [...Map.groupBy(jobs, (job) => job.traceparent ?? null).values()];
+    for (const inTurn of chainsOf(groups, handler.concurrency)) start(inTurn);
   }
 
-  function start(jobs: readonly Job[]): void {
+  /** Groups of jobs, one after the other. */
+  function start(groups: readonly (readonly Job[])[]): void {
     let isDone = false;
-    const noted = run(jobs).then((done) => {
+    const noted = runInTurn(groups).then((done) => {
       isDone = done;
     });
     const work = noted.finally(() => {
       running.delete(work);
       // What failed is quick, and says nothing of how fast the work is.
-      if (isDone) overlap.ended(shares.itemsIn(jobs));
+      if (isDone) overlap.ended(shares.itemsIn(groups.flat()));
       else overlap.ranDry();
       wake();
     });
     running.add(work);
   }
 
+  async function runInTurn(groups: readonly (readonly Job[])[]): Promise<boolean> {
+    const waiting = new Set(groups.flat());
+    const extensions = keepLeases(waiting);
+    let isDone = true;
+    try {
+      for (const group of groups) {
+        for (const job of group) waiting.delete(job);
+        const trace = parseTraceparent(group[0]?.traceparent ?? undefined);
+        isDone = (await runInTrace(trace, () => run(group))) && isDone;
+      }
+    } finally {
+      extensions.stop();
+    }
+    return isDone;
+  }
+
+  function keepLeases(held: ReadonlySet<Job>): ReturnType<typeof startBeats> {
+    return startBeats(leaseMs / 3, async () => {
+      if (held.size === 0) return;
+      await extendLeases(database, [...held], leaseMs).catch((error: unknown) =>
+        onError(error, { job: handler.name }),
+      );
+    });
+  }
+
   /** Whether all of it was done at the first go. */
   async function run(jobs: readonly Job[]): Promise<boolean> {
     const held = new Set(jobs);
-    const extensions = startBeats(leaseMs / 3, () =>
-      extendLeases(database, [...held], leaseMs).catch((error: unknown) =>
-        onError(error, { job: handler.name }),
-      ),
-    );
+    const extensions = keepLeases(held);
     // An extension under way or to come would put off what is given back.
     const letGo = async (job: Job) => {
       held.delete(job);
@@ -288,6 +306,15 @@ function createLane(handler: Handler, options: WorkerOptions): Lane {
       clearTimeout(patience);
     },
   };
+}
+
+/**
+ * Groups that may be worked on at once, each chain in turn. A handler that says how many batches at most works in the database
+ * alone: fifty traces would take fifty connections, and whoever waits for one is a caller. Others mostly wait for somebody outside.
+ */
+function chainsOf<Group>(groups: readonly Group[], concurrency: Handler['concurrency']): Group[][] {
+  const most = typeof concurrency === 'object' ? concurrency.most : groups.length;
+  return [...Map.groupBy(groups, (_group, index) => index % most).values()];
 }
 
 /** A handler may have completed some of its jobs in its own transaction; the rest go here. */
