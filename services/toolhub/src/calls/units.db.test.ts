@@ -20,7 +20,7 @@ import {
 } from '../mcp/test/rig.ts';
 
 /** What the vendor does with a request that has arrived. */
-type Behaviour = 'answer' | 'refuse' | 'expire' | 'fail' | 'lose' | 'slow' | 'cut' | 'hang';
+type Behaviour = 'answer' | 'refuse' | 'expire' | 'fail' | 'break' | 'lose' | 'slow' | 'cut' | 'hang';
 
 let db: TestDatabase;
 let hub: Instance;
@@ -41,6 +41,7 @@ const answers: Record<Exclude<Behaviour, 'cut' | 'hang'>, string> = {
   refuse: 'HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n',
   expire: 'HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n',
   fail: 'HTTP/1.1 503 Unavailable\r\ncontent-length: 0\r\n\r\n',
+  break: 'HTTP/1.1 500 Internal Server Error\r\ncontent-length: 0\r\n\r\n',
   lose: 'HTTP/1.1 504 Gateway Timeout\r\ncontent-length: 0\r\n\r\n',
   slow: 'HTTP/1.1 429 Too Many Requests\r\nretry-after: 7\r\ncontent-length: 0\r\n\r\n',
 };
@@ -158,7 +159,7 @@ describe('the unit of a call', () => {
     ['that was carried out is kept', 'answer', {}, 1],
     ['that the platform refused is given back', 'refuse', {}, 0],
     ['whose token the platform refused is given back', 'expire', {}, 0],
-    ['that the platform answered with an error of its own is given back', 'fail', {}, 0],
+    ['that the platform was not available for is given back', 'fail', {}, 0],
     ['that found no connection is given back', 'answer', { closed: true }, 0],
     ['that was cut after it had left is kept', 'cut', {}, 1],
     ['that was never answered is kept', 'hang', {}, 1],
@@ -187,6 +188,7 @@ describe('the unit of a call', () => {
     ['whose token is refused', 'expire', {}],
     ['that is refused', 'refuse', { platform_code: '403' }],
     ['that the platform fails', 'fail', {}],
+    ['that breaks at the platform', 'break', {}],
   ])(
     '[TH-7.13] [TH-5.9] a cut before a repeat %s stays open: the unit is kept, the key sends nothing again',
     async (_what, then, details) => {
@@ -214,7 +216,9 @@ describe('the unit of a call', () => {
 
   test.each<[string, Behaviour, string, number]>([
     ['a sending that a gateway lost is kept', 'lose', 'post_send_parcel', 1],
-    ['a sending that the platform failed is given back', 'fail', 'post_send_parcel', 0],
+    ['a sending that broke at the platform is kept', 'break', 'post_send_parcel', 1],
+    ['a sending that the platform was not available for is given back', 'fail', 'post_send_parcel', 0],
+    ['a read that broke at the platform is given back', 'break', 'post_track_parcel', 0],
     ['a read that a gateway lost is given back', 'lose', 'post_track_parcel', 0],
   ])('[TH-7.13] the unit of %s', async (_what, how, tool, used) => {
     const id = await newCustomer();

@@ -19,7 +19,7 @@ export interface ConnectorErrorOptions extends ErrorOptions {
   /** The platform's own code, for `platform_error`. */
   platformCode?: string;
   retryAfterSeconds?: number;
-  /** Set where the request had left and no answer came: nobody knows whether the platform acted on it. */
+  /** Set where the request had left and no answer came, or one that does not tell: nobody knows whether the platform acted on it. */
   outcomeOpen?: boolean;
   /** Set where it is certain that the platform did nothing of what was asked for, so that the same call may come again. */
   nothingDone?: boolean;
@@ -46,10 +46,14 @@ export class ConnectorError extends Error {
 
 /** What a repeat met, after a try of which nobody knows what became: no answer to the repeat is one to that try. */
 export function stillOpen(last: ConnectorError): ConnectorError {
-  return new ConnectorError('platform_unavailable', `${last.message}; the try before it got no answer`, {
-    ...{ cause: last, outcomeOpen: true },
-    ...detailsOf(last),
-  });
+  return new ConnectorError(
+    'platform_unavailable',
+    `${last.message}; what became of the try before it is not known`,
+    {
+      ...{ cause: last, outcomeOpen: true },
+      ...detailsOf(last),
+    },
+  );
 }
 
 /** For what comes before anything is asked for that counts: whatever fails in it, nothing was done. */

@@ -52,9 +52,9 @@ function serviceOf({ baseUrl, credential }: Pick<BlueskyContext, 'baseUrl' | 'cr
 
 /** A token that is over is refused with status 400, not 401, and by its name. */
 const TOKEN_ERRORS = new Set(['ExpiredToken', 'InvalidToken', 'AuthMissing', 'AuthenticationRequired']);
-/** The server is there but cannot reach who knows the answer, and who may have done what was asked for. */
-const UPSTREAM_ERRORS = new Set(['UpstreamFailure', 'UpstreamTimeout']);
-const PASSING_ERRORS = new Set([...UPSTREAM_ERRORS, 'NotEnoughResources', 'InternalServerError']);
+/** The server failed at work, or did not hear from who was at work for it: what was asked for may have been done. */
+const HALFWAY_ERRORS = new Set(['UpstreamFailure', 'UpstreamTimeout', 'InternalServerError']);
+const PASSING_ERRORS = new Set([...HALFWAY_ERRORS, 'NotEnoughResources']);
 
 function explain(
   { status, body, isRead }: VendorRefusal,
@@ -67,7 +67,7 @@ function explain(
   if (code !== null && PASSING_ERRORS.has(code))
     return new ConnectorError('platform_unavailable', `${TITLE} cannot answer now (${code})`, {
       platformCode: code,
-      outcomeOpen: UPSTREAM_ERRORS.has(code) && !isRead,
+      outcomeOpen: HALFWAY_ERRORS.has(code) && !isRead,
     });
   if (status >= 500) return undefined;
   return code === null ? undefined : refusedBy(TITLE, said(textOrNull(message) ?? code), code);

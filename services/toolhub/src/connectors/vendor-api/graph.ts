@@ -7,7 +7,7 @@ import {
   retryAfterSeconds,
   slowDown,
   tokenRefused,
-  type VendorAnswer,
+  type VendorRefusal,
 } from './request.ts';
 import { countOrNull, fieldsOf, isFields, textOrNull } from './shape.ts';
 
@@ -17,8 +17,10 @@ import { countOrNull, fieldsOf, isFields, textOrNull } from './shape.ts';
 const TOKEN_CODES = [102, 104, 190];
 /** Too many calls of the app, the user, the page, the account, its templates, the number, and to one recipient. */
 const RATE_CODES = [4, 17, 32, 341, 613, 80001, 80002, 80006, 80007, 80008, 130429, 131048, 131056];
-/** "Unknown error" and "service unavailable": both pass by themselves. */
-const PASSING_CODES = [1, 2, 131000, 131016];
+/** "Unknown error", "something went wrong": Graph does not know itself how far it came. They pass by themselves. */
+const HALFWAY_CODES = [1, 131000];
+/** "Service unavailable" passes, too. */
+const PASSING_CODES = [...HALFWAY_CODES, 2, 131016];
 /** Instagram takes what is to be published for spam, under the code of too many calls: waiting does not help. */
 const SPAM_SUBCODE = 2207051;
 /** "Capability or permissions issue", which Graph answers with status 500 though it does not pass. */
@@ -50,7 +52,7 @@ export function createGraphApi<Credential>({
 
 function explain(
   title: string,
-  { status, headers, body }: VendorAnswer,
+  { status, headers, body, isRead }: VendorRefusal,
   said: (text: unknown) => string,
   now: Date,
 ): ConnectorError | undefined {
@@ -62,7 +64,9 @@ function explain(
   const isTooFast = code !== null && RATE_CODES.includes(code) && error.error_subcode !== SPAM_SUBCODE;
   if (status === 429 || isTooFast) return slowDown(title, secondsToWait(headers, now));
   if (code !== null && (PASSING_CODES.includes(code) || error.is_transient === true))
-    return new ConnectorError('platform_unavailable', `${title} cannot answer now (code ${code})`);
+    return new ConnectorError('platform_unavailable', `${title} cannot answer now (code ${code})`, {
+      outcomeOpen: HALFWAY_CODES.includes(code) && !isRead,
+    });
   if (status >= 300 && status < 400) return undefined;
   const text = [fieldsOf(error.error_data).details, error.error_user_msg, error.message].find(
     (value) => typeof value === 'string' && value !== '',

@@ -169,12 +169,12 @@ function explainStatus(
   return refusedBy(title, said(text), String(status));
 }
 
-/** A gateway in front of the vendor got no answer, or half of one: Bad Gateway, Gateway Timeout, and two of Cloudflare's own. */
-const GATEWAY_STATUSES: ReadonlySet<number> = new Set([502, 504, 520, 524]);
+/** Not implemented, not available now, not spoken, and four by which Cloudflare says that it did not get through to the vendor. */
+const DID_NOTHING_STATUSES: ReadonlySet<number> = new Set([501, 503, 505, 521, 523, 525, 526]);
 
-/** Behind a gateway the vendor may have done what it was asked for; by any other status it says itself that it failed. */
+/** Whoever failed on the way, the vendor or a gateway before it, may have failed after what was asked for was done. */
 export function serverFailed(title: string, status: number, isRead: boolean): ConnectorError {
-  const outcomeOpen = GATEWAY_STATUSES.has(status) && !isRead;
+  const outcomeOpen = !isRead && !DID_NOTHING_STATUSES.has(status);
   const maybeDone = outcomeOpen ? '; what was asked for may have been done' : '';
   return new ConnectorError('platform_unavailable', `${title} answered ${status}${maybeDone}`, {
     outcomeOpen,
