@@ -119,8 +119,7 @@ export async function createApp(options: AppOptions): Promise<App> {
     done(null, value);
   });
   app.setErrorHandler((error, request, reply) => {
-    const isNotFound = (error as { code?: unknown }).code === 'not_found';
-    if (isNotFound && isPersonAtNoAddress(request)) sendNothingHere(reply);
+    if (isPersonAtNoAddress(request, error)) sendNothingHere(request, reply);
     else sendProblem(request, reply, error, problems);
   });
   app.setNotFoundHandler((request, reply) => sendProblem(request, reply, baseErrors.not_found(), problems));
@@ -184,7 +183,8 @@ function newFastify(options: AppOptions, edge: Edge): App {
     frameworkErrors: (error, request, reply) => {
       setBaseHeaders(reply, edge.headers);
       reply.header('x-request-id', request.id);
-      sendProblem(request, reply, error, edge);
+      if (isPersonAtNoAddress(request, error)) sendNothingHere(request, reply);
+      else sendProblem(request, reply, error, edge);
     },
   });
   if (edge.logger !== undefined) makeChildrenLazily(app.log);

@@ -263,4 +263,18 @@ export function testNotLost(running: () => Running): void {
     await expect.poll(() => server.inputValue()).toBe('social.test');
     await page.context().close();
   });
+
+  test('a log-in on the way to a guide leads on to the guide', { timeout: SLOW_MACHINE_MS }, async () => {
+    const { hub, chromium } = running();
+    const account = await signUp(hub.url);
+    const { page } = await openPage(chromium, hub.url);
+    page.setDefaultTimeout(STEP_MS);
+    await page.goto('/login?next=/docs/billing');
+    await page.getByLabel('E-mail').fill(account.email);
+    await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Log in' }).click();
+    await page.waitForURL('**/docs/billing');
+    await heading(page, 'Billing');
+    await page.context().close();
+  });
 }

@@ -163,11 +163,8 @@ function valueCoercion(schema: JsonSchema): Coerce | undefined {
 
 /** The address as sent: every percent-encoding must decode, and no parameter may hold a NUL. Run only when it has a %. */
 export function checkEncoding(url: string, query: Fields): void {
-  try {
-    decodeURIComponent(url);
-  } catch {
+  if (!isWellEncoded(url))
     throw baseErrors.bad_request({ detail: 'The address contains a malformed percent-encoding.' });
-  }
   if (!url.includes('%00')) return;
   const queryStart = url.indexOf('?');
   if (queryStart === -1 || url.lastIndexOf('%00', queryStart) !== -1) throw baseErrors.not_found();
@@ -177,6 +174,15 @@ export function checkEncoding(url: string, query: Fields): void {
   throw baseErrors.invalid_query({
     errors: bad.map(([parameter]) => badCharacter({ parameter: shownKey(parameter) })),
   });
+}
+
+export function isWellEncoded(url: string): boolean {
+  try {
+    decodeURIComponent(url);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function hasBadText(value: unknown): boolean {

@@ -121,3 +121,19 @@ test('who follows an address that is not there in a browser sees a page with a w
   const posted = await app.inject({ method: 'POST', url: '/nothing/here', headers: { accept } });
   expect(posted.json().code).toBe('not_found');
 });
+
+test.each([
+  ['/dashboard/%E0%A4%A', 400],
+  ['/dashboard?next=%zz', 400],
+  ['/dashboard/a%00b', 404],
+])(
+  'a person at %s, which no page can have, sees the same page, and a program its problem',
+  async (url, status) => {
+    const seen = await get(url, { accept: 'text/html' });
+    expect([seen.statusCode, seen.headers['content-type']]).toEqual([status, 'text/html; charset=utf-8']);
+    expect(seen.body).toContain('<h1>There is no page here</h1>');
+    expect(seen.headers['x-request-id']).toBeTypeOf('string');
+    const told = await get(url, { accept: 'application/json' });
+    expect([told.statusCode, told.json().status]).toEqual([status, status]);
+  },
+);
