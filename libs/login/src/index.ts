@@ -9,6 +9,7 @@ export {
   EMAIL_MISMATCH,
   EMAIL_PATTERN,
   emailKey,
+  emailKeys,
   PASSWORD_CHARACTERS_MAX,
   PASSWORD_CHARACTERS_MIN,
   type People,

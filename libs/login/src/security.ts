@@ -8,7 +8,7 @@ import type { MailTokensStore } from './mail-tokens-store.ts';
 import type { Passkeys } from './passkeys.ts';
 import { proofOf } from './password-proof.ts';
 import type { Passwords } from './passwords.ts';
-import { emailKey, type People, type Person } from './person.ts';
+import { emailKey, emailKeys, type People, type Person } from './person.ts';
 import type { Sessions } from './sessions.ts';
 
 export type PasswordOutcome<P extends Person> = ProvenPassword<P> | { ok: false; personId: string | null };
@@ -125,7 +125,7 @@ export function createAccountSecurity<P extends Person>(
   ): Promise<boolean> {
     if (!(await people.lock(tx, personId))) return false;
     const person = await people.find(tx, personId);
-    const found = person && (await people.findLogin(tx, emailKey(person.email)));
+    const found = person && (await people.findLogin(tx, emailKeys(person.email)));
     return found !== undefined && proofOf(found.passwordHash).equals(passwordProof);
   }
 
@@ -137,9 +137,8 @@ export function createAccountSecurity<P extends Person>(
   }
 
   function checkPassword({ email, password }: { email: string; password: string }) {
-    const key = emailKey(email);
-    return limit.attempt<PasswordOutcome<P>>(key, async () => {
-      const found = await people.findLogin(database, key);
+    return limit.attempt<PasswordOutcome<P>>(emailKey(email), async () => {
+      const found = await people.findLogin(database, emailKeys(email));
       const matches = await passwords.verify(password, found?.passwordHash);
       if (!matches || found === undefined) return { ok: false, personId: found?.person.id ?? null };
       return { ok: true, ...found };
@@ -174,7 +173,7 @@ export function createAccountSecurity<P extends Person>(
     },
 
     async forgot(email) {
-      const found = await people.findLogin(database, emailKey(email));
+      const found = await people.findLogin(database, emailKeys(email));
       // A mail to nobody is planned as well, and never sent: the time of the answer tells no more than its words.
       await database.transaction((tx) => mails.plan(tx, 'reset', found?.person.id ?? NOBODY));
     },

@@ -64,6 +64,32 @@ describe('signing up', () => {
     expect(rows).toHaveLength(1);
   });
 
+  test('[P-3.14] a domain beyond ASCII is one address in both of its spellings, and accounts from before keep theirs', async () => {
+    const spellings = ['Ada@bücher.example', 'ada@xn--bcher-kva.EXAMPLE'];
+    const signUpAs = (email: string) =>
+      visit().call('POST', '/v1/session/signup', {
+        ...{ email, password: PASSWORD, name: 'Ada', organisation: 'Books' },
+      });
+    const answers = await Promise.all([...spellings, ...spellings].map(signUpAs));
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
+    const logInAs = async (email: string) => {
+      const { body } = await visit().call('POST', '/v1/session/login', { email, password: PASSWORD });
+      return body.user?.id;
+    };
+    const id = answers.find(({ status }) => status === 201)?.body.user.id;
+    expect(await Promise.all(spellings.map(logInAs))).toEqual([id, id]);
+    for (const kept of ['ada@bücher.example', 'ada@xn--bcher-kva.example']) {
+      await harness.database.query('update users set email = $2, email_key = $2 where id = $1', [id, kept]);
+      expect(await Promise.all(spellings.map(logInAs))).toEqual([id, id]);
+    }
+    const { body } = await signUpAs('other@books.example');
+    await harness.database.query('update users set email = $2, email_key = $2 where id = $1', [
+      body.user.id,
+      'ada@bücher.example',
+    ]);
+    expect(await Promise.all(spellings.map(logInAs))).toEqual([body.user.id, id]);
+  });
+
   test('[P-2.7] every bad field is named', async () => {
     const { status, body } = await visit().call('POST', '/v1/session/signup', {
       ...{ email: 'no address', password: 'short', name: ' ', organisation: '', more: 1 },

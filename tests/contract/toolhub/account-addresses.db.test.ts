@@ -80,3 +80,43 @@ describe('verification', () => {
     ).toHaveLength(1);
   });
 });
+
+describe('an address with a domain beyond ASCII', () => {
+  const spellings = ['Ada@bücher.example', 'ada@xn--bcher-kva.EXAMPLE'];
+  const enter = (way: string, body: object) =>
+    call<{ customer: { id: string } }>(`${url}/api/auth/${way}`, { body });
+  const signUpAs = (email: string) => enter('signup', { email, password: PASSWORD, name: 'Ada' });
+  const logInAs = async (email: string) =>
+    (await enter('login', { email, password: PASSWORD })).body.customer.id;
+  const found = async (email: string) => {
+    const address = `${url}/api/admin/customers?email=${encodeURIComponent(email)}`;
+    const { body } = await call<{ data: { id: string }[] }>(address, { token: ADMIN_TOKEN });
+    return body.data.map(({ id }) => id);
+  };
+
+  test('is one account in both spellings, whoever signs up first', async () => {
+    const answers = await Promise.all([...spellings, ...spellings].map(signUpAs));
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
+    const id = answers.find(({ status }) => status === 201)?.body.customer.id;
+    expect(await Promise.all(spellings.map(logInAs))).toEqual([id, id]);
+    expect(await Promise.all(spellings.map(found))).toEqual([[id], [id]]);
+  });
+
+  test('leads to the account from before in either spelling, and to each of two by its own', async () => {
+    const write = (id: string, key: string) =>
+      rig.database.transaction(async (tx) => {
+        await tx.query('delete from customer_emails where customer_id = $1 or email_key = $2', [id, key]);
+        await tx.query('insert into customer_emails (customer_id, email_key) values ($1, $2)', [id, key]);
+        await tx.query('update customers set email = $2 where id = $1', [id, key]);
+      });
+    await rig.database.query("delete from customer_emails where email_key ~ 'cher'");
+    const [ada, other] = [await signUp(url), await signUp(url)];
+    for (const key of ['ada@bücher.example', 'ada@xn--bcher-kva.example']) {
+      await write(ada.id, key);
+      expect(await Promise.all(spellings.map(logInAs))).toEqual([ada.id, ada.id]);
+      for (const spelling of spellings) expect((await signUpAs(spelling)).status).toBe(409);
+    }
+    await write(other.id, 'ada@bücher.example');
+    expect(await Promise.all(spellings.map(logInAs))).toEqual([other.id, ada.id]);
+  });
+});

@@ -1,6 +1,6 @@
 import type { Database, Queryable } from '@libs/db';
 import { enqueueJobs, type Handler, type Job } from '@libs/jobs';
-import { emailKey, loginErrors } from '@libs/login';
+import { emailKey, emailKeys, loginErrors } from '@libs/login';
 import type { Mailer } from '@libs/mail';
 import { hashToken, type NewId, type Sealer } from '@libs/seal';
 import { errors } from '../errors.ts';
@@ -87,7 +87,8 @@ export function createInvitations(deps: InvitationsDependencies): Invitations {
   return {
     async invite(tx, { organisationId, email, role, invitedBy }) {
       const key = emailKey(email);
-      if (await isMemberByEmail(tx, { organisationId, emailKey: key })) throw errors.already_member();
+      if (await isMemberByEmail(tx, { organisationId, emailKeys: emailKeys(email) }))
+        throw errors.already_member();
       const createdAt = now();
       const others = await countOtherInvitations(tx, { organisationId, emailKey: key, now: createdAt });
       if (others >= INVITATIONS_MAX) {

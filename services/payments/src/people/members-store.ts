@@ -81,9 +81,12 @@ export async function holdRole(
 
 export async function isMemberByEmail(
   db: Queryable,
-  key: { organisationId: string; emailKey: string },
+  key: { organisationId: string; emailKeys: readonly string[] },
 ): Promise<boolean> {
-  const { rowCount } = await db.query(`${MEMBER} and u.email_key = $2`, [key.organisationId, key.emailKey]);
+  const { rowCount } = await db.query(`${MEMBER} and u.email_key = any($2)`, [
+    key.organisationId,
+    key.emailKeys,
+  ]);
   return rowCount > 0;
 }
 

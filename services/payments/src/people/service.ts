@@ -1,6 +1,6 @@
 import type { Database, Queryable } from '@libs/db';
 import {
-  emailKey,
+  emailKeys,
   type Login,
   loginErrors,
   type PasskeyAnswer,
@@ -165,7 +165,7 @@ export function createPeopleService(deps: PeopleDependencies): PeopleService {
   }
 
   async function byEmail(email: string): Promise<User> {
-    const found = await findLogin(database, emailKey(email));
+    const found = await findLogin(database, emailKeys(email));
     if (found === undefined) throw errors.not_found({ detail: 'There is no such person.' });
     return found.person;
   }
@@ -189,7 +189,7 @@ export function createPeopleService(deps: PeopleDependencies): PeopleService {
           ...{ id: newId('usr'), email: email.trim(), name: name.trim(), createdAt: now() },
           ...{ emailVerified: false, operator: false, passkeyRequired: false },
         };
-        const isNew = await insertUser(tx, { ...user, emailKey: emailKey(email), passwordHash });
+        const isNew = await insertUser(tx, { ...user, emailKeys: emailKeys(email), passwordHash });
         if (!isNew) throw loginErrors.email_taken();
         const organisationId = await (invitation === null
           ? found(tx, user.id, organisation)

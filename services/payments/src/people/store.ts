@@ -1,4 +1,5 @@
 import type { Queryable } from '@libs/db';
+import { emailKey as emailKeyOf } from '@libs/login';
 import type { LiveAccess } from '../keys/key.ts';
 import type { MemberOf, PersonCaller, Role, User } from './person.ts';
 
@@ -27,15 +28,22 @@ function fromRow(row: UserRow): User {
   };
 }
 
-/** False when the address belongs to another account; the transaction must then not commit. */
+/** False when the address, in any of its spellings, belongs to another account; the transaction must then not commit. */
 export async function insertUser(
   tx: Queryable,
-  user: User & { emailKey: string; passwordHash: string },
+  user: User & { emailKeys: readonly string[]; passwordHash: string },
 ): Promise<boolean> {
+  const [emailKey, ...otherSpellings] = user.emailKeys;
+  if (otherSpellings.length > 0) {
+    // No constraint compares two spellings: who signs up with any of them comes one after the other.
+    const lock = `signup ${emailKeyOf(user.email)}`;
+    await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [lock]);
+    if ((await findLogin(tx, otherSpellings)) !== undefined) return false;
+  }
   const { rowCount } = await tx.query(
     `insert into users (id, email, email_key, name, password_hash, created_at)
      values ($1, $2, $3, $4, $5, $6) on conflict (email_key) do nothing`,
-    [user.id, user.email, user.emailKey, user.name, user.passwordHash, user.createdAt],
+    [user.id, user.email, emailKey, user.name, user.passwordHash, user.createdAt],
   );
   return rowCount === 1;
 }
@@ -47,11 +55,12 @@ export async function findUser(db: Queryable, id: string): Promise<User | undefi
 
 export async function findLogin(
   db: Queryable,
-  emailKey: string,
+  emailKeys: readonly string[],
 ): Promise<{ person: User; passwordHash: string } | undefined> {
   const { rows } = await db.query<UserRow & { password_hash: string }>(
-    `select ${USER}, password_hash from users where email_key = $1`,
-    [emailKey],
+    `select ${USER}, password_hash from users where email_key = any($1)
+     order by array_position($1, email_key) limit 1`,
+    [emailKeys],
   );
   return rows[0] && { person: fromRow(rows[0]), passwordHash: rows[0].password_hash };
 }

@@ -1,5 +1,5 @@
 import type { Database } from '@libs/db';
-import { emailKey } from '@libs/login';
+import { emailKeys } from '@libs/login';
 import { baseErrors } from '@libs/runtime';
 import type { PlanState, UsageGroup } from '../billing/plan.ts';
 import type { BillingService } from '../billing/service.ts';
@@ -59,7 +59,7 @@ export function createAdminService(deps: AdminDependencies): AdminService {
   return {
     async customers({ email, before, limit }) {
       if (email === undefined) return listCustomers(database, { before, limit });
-      const customer = await findCustomerByEmail(database, emailKey(email));
+      const customer = await findCustomerByEmail(database, emailKeys(email));
       return customer === undefined ? [] : [customer];
     },
     async details(customerId) {

@@ -38,14 +38,15 @@ export async function listCustomers(
   return rows.map(fromRow);
 }
 
-/** By the address as it is compared everywhere: without case. */
+/** By the address as it is compared everywhere: without case, and in either spelling of its domain. */
 export async function findCustomerByEmail(
   db: Queryable,
-  emailKey: string,
+  emailKeys: readonly string[],
 ): Promise<AdminCustomer | undefined> {
   const { rows } = await db.query<CustomerRow>(
-    `${SELECT} join customer_emails e on e.customer_id = c.id where e.email_key = $1`,
-    [emailKey],
+    `${SELECT} join customer_emails e on e.customer_id = c.id where e.email_key = any($1)
+     order by array_position($1, e.email_key) limit 1`,
+    [emailKeys],
   );
   return rows[0] && fromRow(rows[0]);
 }

@@ -1,5 +1,5 @@
 import type { Database, Queryable } from '@libs/db';
-import { emailKey, type Login, loginErrors, type People, type SessionOrigin } from '@libs/login';
+import { emailKeys, type Login, loginErrors, type People, type SessionOrigin } from '@libs/login';
 import type { NewId } from '@libs/seal';
 import { type Customer, FIRST_PLAN } from './customer.ts';
 import type { Session } from './identity.ts';
@@ -98,7 +98,7 @@ export function createCustomerService(deps: CustomerDependencies): CustomerServi
       };
       const passwordHash = await login.passwords.hash(password);
       return database.transaction(async (tx) => {
-        const isNew = await insertCustomer(tx, { ...customer, emailKey: emailKey(email), passwordHash });
+        const isNew = await insertCustomer(tx, { ...customer, emailKeys: emailKeys(email), passwordHash });
         if (!isNew) throw loginErrors.email_taken();
         const { token } = await login.sessions.start(tx, { personId: customer.id, from });
         await login.mails.plan(tx, 'verify', customer.id);

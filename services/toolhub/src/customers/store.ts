@@ -27,17 +27,19 @@ function fromRow(row: CustomerRow): Customer {
 /** False when the address belongs to another account; the transaction must then not commit. */
 export async function insertCustomer(
   tx: Queryable,
-  customer: Customer & { emailKey: string; passwordHash: string },
+  customer: Customer & { emailKeys: readonly string[]; passwordHash: string },
 ): Promise<boolean> {
   await tx.query(
     'insert into customers (id, email, name, password_hash, plan, created_at) values ($1, $2, $3, $4, $5, $6)',
     [customer.id, customer.email, customer.name, customer.passwordHash, customer.plan, customer.createdAt],
   );
   const { rowCount } = await tx.query(
-    'insert into customer_emails (email_key, customer_id) values ($1, $2) on conflict do nothing',
-    [customer.emailKey, customer.id],
+    `insert into customer_emails (email_key, customer_id) select key, $2 from unnest($1::text[]) key
+     on conflict do nothing`,
+    // In one order, so that two who sign up with the same address do not wait for each other.
+    [customer.emailKeys.toSorted(), customer.id],
   );
-  return rowCount === 1;
+  return rowCount === customer.emailKeys.length;
 }
 
 export async function findCustomer(db: Queryable, id: string): Promise<Customer | undefined> {
@@ -50,12 +52,13 @@ export async function findCustomer(db: Queryable, id: string): Promise<Customer 
 
 export async function findLogin(
   db: Queryable,
-  emailKey: string,
+  emailKeys: readonly string[],
 ): Promise<{ person: Customer; passwordHash: string } | undefined> {
   const { rows } = await db.query<CustomerRow & { password_hash: string }>(
     `select ${CUSTOMER}, customers.password_hash from customer_emails
-     join customers on customers.id = customer_emails.customer_id where customer_emails.email_key = $1`,
-    [emailKey],
+     join customers on customers.id = customer_emails.customer_id where customer_emails.email_key = any($1)
+     order by array_position($1, customer_emails.email_key) limit 1`,
+    [emailKeys],
   );
   return rows[0] && { person: fromRow(rows[0]), passwordHash: rows[0].password_hash };
 }
