@@ -200,7 +200,7 @@ function keepAddress(socket: Socket): void {
 }
 
 /** A compressed body would be read as broken JSON, and what is only called compressed as if it were what it says. */
-function requirePlainBody(coding: string | undefined): void {
+export function requirePlainBody(coding: string | undefined): void {
   if (coding === undefined || coding.toLowerCase() === 'identity') return;
   throw baseErrors.unsupported_media_type({ detail: 'The body must be sent without a Content-Encoding.' });
 }

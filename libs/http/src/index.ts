@@ -1,4 +1,4 @@
-export { type AppOptions, BODY_LIMIT_BYTES, createApp } from './app.ts';
+export { type AppOptions, BODY_LIMIT_BYTES, createApp, requirePlainBody } from './app.ts';
 export type { App } from './app-type.ts';
 export { type CookieOptions, expireCookie, parseCookies, serializeCookie } from './cookies.ts';
 export { csvLine } from './csv.ts';

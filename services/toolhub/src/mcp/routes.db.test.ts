@@ -1,4 +1,5 @@
 // The edge of /mcp over real HTTP: who gets in, what is refused and how, in both eras of the protocol.
+import { gzipSync } from 'node:zlib';
 import type { TestDatabase } from '@libs/db/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { InternalSession, Session } from '../customers/identity.ts';
@@ -166,6 +167,15 @@ describe('methods and types', () => {
   test('PUT: 405 that recommends POST alone', async () => {
     const response = await fetch(`${hub.url}/mcp`, { method: 'PUT', body: '{}' });
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
+  });
+
+  test('compressed, or said to be: 415', async () => {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' });
+    for (const sent of [gzipSync(body), body])
+      expect((await post(sent, { 'content-encoding': 'gzip' })).status).toBe(415);
+    expect((await post(body, { 'content-encoding': 'identity' })).status).toBe(200);
+    const stranger = { 'content-encoding': 'gzip', authorization: 'Bearer nobody' };
+    expect((await post(body, stranger)).status).toBe(401);
   });
 
   test('not JSON: 415', async () => {

@@ -1,4 +1,4 @@
-import type { App } from '@libs/http';
+import { type App, requirePlainBody } from '@libs/http';
 import { baseErrors, type Outage } from '@libs/runtime';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { RoutesOn } from '../route-rules.ts';
@@ -34,8 +34,13 @@ export async function registerMcpRoutes(app: App, deps: McpRoutesDependencies): 
   // A scope of its own: here a body stays bytes until the protocol has looked at it.
   await app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, body, done) =>
-      done(null, body),
+    scope.addContentTypeParser(
+      'application/json',
+      { parseAs: 'buffer' },
+      async (request: FastifyRequest, body: Buffer) => {
+        requirePlainBody(request.headers['content-encoding']);
+        return body;
+      },
     );
     const routes = routesOn(scope as App);
     const declared = {
