@@ -270,6 +270,20 @@ describe('login and consent', () => {
     }
   });
 
+  test('[TH-2.2] what is sent as anything but a form is refused, and told what to send', async () => {
+    const browser = new Browser();
+    const login = await browser.open(authorizeUrl(url, client, newPkce()));
+    const body = JSON.stringify({ email: account.email, password: PASSWORD });
+    for (const type of ['application/json', 'text/plain', 'multipart/form-data; boundary=x']) {
+      const headers = { 'content-type': type };
+      const answer = await browser.fetch(login.url, { method: 'POST', headers, body });
+      expect(answer.status).toBe(415);
+      expect(JSON.parse(answer.text)).toMatchObject({
+        ...{ code: 'unsupported_media_type', detail: expect.stringContaining('x-www-form-urlencoded') },
+      });
+    }
+  });
+
   test('[TH-4] after logout the consent page leads to the login page', async () => {
     const leaving = await signUp(url);
     const page = await leaving.browser.open(authorizeUrl(url, client, newPkce()));

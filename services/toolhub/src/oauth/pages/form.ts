@@ -6,6 +6,7 @@ import type { Page } from './page-layout.ts';
 type Scope = Pick<App, 'removeAllContentTypeParsers' | 'addContentTypeParser'>;
 
 const FORM_BYTES_MAX = 16 * 1024;
+const NO_FORM = 'Send the form as application/x-www-form-urlencoded.';
 
 /** Takes HTML forms, and nothing else. */
 export function acceptForms(scope: Scope): void {
@@ -23,6 +24,9 @@ export function acceptForms(scope: Scope): void {
       }
       done(null, form);
     },
+  );
+  scope.addContentTypeParser('*', (_request, _payload, done) =>
+    done(errors.unsupported_media_type({ detail: NO_FORM })),
   );
 }
 
