@@ -82,6 +82,13 @@ describe('signing up', () => {
       await harness.database.query('update users set email = $2, email_key = $2 where id = $1', [id, kept]);
       expect(await Promise.all(spellings.map(logInAs))).toEqual([id, id]);
     }
+    for (const [odd, plain] of [
+      ['eve@ｂｏｏｋｓ.example', 'eve@books.example'],
+      ['eve@bücher.xn--mnchen-3ya.example', 'eve@bücher.münchen.example'],
+    ] as const) {
+      expect([(await signUpAs(odd)).status, (await signUpAs(plain)).status]).toEqual([201, 409]);
+      expect(await logInAs(odd)).toBe(await logInAs(plain));
+    }
     const { body } = await signUpAs('other@books.example');
     await harness.database.query('update users set email = $2, email_key = $2 where id = $1', [
       body.user.id,

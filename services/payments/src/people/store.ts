@@ -1,5 +1,5 @@
 import type { Queryable } from '@libs/db';
-import { emailKey as emailKeyOf } from '@libs/login';
+import { emailKey as emailKeyOf, emailKeys } from '@libs/login';
 import type { LiveAccess } from '../keys/key.ts';
 import type { MemberOf, PersonCaller, Role, User } from './person.ts';
 
@@ -33,12 +33,14 @@ export async function insertUser(
   tx: Queryable,
   user: User & { emailKeys: readonly string[]; passwordHash: string },
 ): Promise<boolean> {
-  const [emailKey, ...otherSpellings] = user.emailKeys;
-  if (otherSpellings.length > 0) {
+  const ascii = emailKeyOf(user.email);
+  const [written = ascii, ...others] = user.emailKeys;
+  // Under one of the two that every other spelling is looked for by, too.
+  const emailKey = emailKeys(ascii).includes(written) ? written : ascii;
+  if (others.length > 0) {
     // No constraint compares two spellings: who signs up with any of them comes one after the other.
-    const lock = `signup ${emailKeyOf(user.email)}`;
-    await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [lock]);
-    if ((await findLogin(tx, otherSpellings)) !== undefined) return false;
+    await tx.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [`signup ${ascii}`]);
+    if ((await findLogin(tx, user.emailKeys)) !== undefined) return false;
   }
   const { rowCount } = await tx.query(
     `insert into users (id, email, email_key, name, password_hash, created_at)
