@@ -17,7 +17,7 @@ export type {
 export { createBatcher, isDeadlock, isRefusedData, outcomesOf } from './batching/batcher.ts';
 export { patienceAmongProcesses } from './batching/patience.ts';
 export { type ChangeHandler, type Changes, openChanges } from './changes.ts';
-export { isAwayFrom, isDatabaseAway, isTenantAway } from './connection/away.ts';
+export { isAwayFrom, isDatabaseAway, isServerMissing, isTenantAway } from './connection/away.ts';
 export {
   type ConnectionOptions,
   connectionSettings,

@@ -1,4 +1,4 @@
-import type { Database } from '@libs/db';
+import type { Database, Queryable } from '@libs/db';
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
 import { createSealer, SealError } from '@libs/seal';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
@@ -41,9 +41,14 @@ async function add(table: string, id: string, sealer = old): Promise<void> {
   ]);
 }
 
-const check = (keys: readonly Buffer[], lostKeyIds: readonly string[] = [], refusesWrongKeys = true) =>
+const check = (
+  keys: readonly Buffer[],
+  lostKeyIds: readonly string[] = [],
+  refusesWrongKeys = true,
+  db: Queryable = database,
+) =>
   checkStoredKeys({
-    ...{ database, columns, lostKeyIds, refusesWrongKeys, sealer: createSealer({ keys }) },
+    ...{ database: db, columns, lostKeyIds, refusesWrongKeys, sealer: createSealer({ keys }) },
     ...{ keyVariable: 'THE_KEYS', keyFile: 'the-file', lostVariable: 'THE_LOST' },
   });
 
@@ -108,4 +113,20 @@ test('a key that was given up stops nothing, and another one still does', async 
   expect(await check([NEW], [OLD_ID])).toEqual([]);
   await add('cards', 'a', createSealer({ keys: [Buffer.alloc(32, 3)] }));
   await expect(check([NEW], [OLD_ID])).rejects.toThrow('opens nothing');
+});
+
+test.each([
+  ['is away', '08006', 'connection to the remote node tests@away:5432 failed'],
+  ['stands still', '57014', 'canceling statement due to statement timeout'],
+])('where tables are spread, the server of some tenants that %s stops no start', async (_how, code, said) => {
+  await add('letters', 'a');
+  const without = (isSpread: boolean): Queryable => ({
+    isSpread,
+    query: (statement, values) =>
+      String(statement).includes('from cards')
+        ? Promise.reject(Object.assign(new Error(said), { code }))
+        : database.query(statement, values),
+  });
+  expect(await check([NEW], [], true, without(true))).toEqual([]);
+  await expect(check([NEW], [], true, without(false))).rejects.toThrow(said);
 });

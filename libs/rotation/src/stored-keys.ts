@@ -1,4 +1,4 @@
-import type { Queryable } from '@libs/db';
+import { isServerMissing, type Queryable } from '@libs/db';
 import { SealError, type Sealer } from '@libs/seal';
 import type { SealedColumn } from './sealed-column.ts';
 import { readKeyIdsAtEnds } from './store.ts';
@@ -24,10 +24,9 @@ export interface StoredKeysCheck {
  * to a key that nothing needs, and one that was there before has none.
  */
 export async function checkStoredKeys(check: StoredKeysCheck): Promise<readonly string[]> {
-  const { database, sealer, columns, lostKeyIds } = check;
-  const stored = new Set<string>();
-  for (const column of columns)
-    for (const keyId of await readKeyIdsAtEnds(database, column)) stored.add(keyId);
+  const { sealer, lostKeyIds } = check;
+  const stored = await readStoredIds(check);
+  if (stored === undefined) return [];
   const missing = [...stored].filter(
     (keyId) => !sealer.keyIds.includes(keyId) && !lostKeyIds.includes(keyId),
   );
@@ -35,6 +34,19 @@ export async function checkStoredKeys(check: StoredKeysCheck): Promise<readonly 
   if (check.refusesWrongKeys && missing.length > 0 && !opensSomething)
     throw new SealError('unknown_key', refusal(check, missing));
   return missing;
+}
+
+/** Undefined while the server of some tenants is away: that stops no start, and a key that is missing is found out when it is needed. */
+async function readStoredIds({ database, columns }: StoredKeysCheck): Promise<Set<string> | undefined> {
+  const stored = new Set<string>();
+  try {
+    for (const column of columns)
+      for (const keyId of await readKeyIdsAtEnds(database, column)) stored.add(keyId);
+  } catch (error) {
+    if (isServerMissing(database, error)) return undefined;
+    throw error;
+  }
+  return stored;
 }
 
 function refusal(

@@ -41,6 +41,15 @@ export function isTenantAway(db: { readonly isSpread?: boolean }, error: unknown
   return isBetween && isDatabaseAway(error);
 }
 
+/** A statement took longer than it may. */
+const TOO_LONG_CODE = '57014';
+
+/** For a statement that asks every server and is short where all answer: the same, also of one that stands still. */
+export function isServerMissing(db: { readonly isSpread?: boolean }, error: unknown): boolean {
+  const { code } = error as { code?: unknown };
+  return isTenantAway(db, error) || (db.isSpread === true && code === TOO_LONG_CODE);
+}
+
 /** Whether the database is away, or the server of a tenant alone. */
 export function isAwayFrom(db: { readonly isSpread?: boolean }, error: unknown): boolean {
   return isDatabaseAway(error) || isTenantAway(db, error);

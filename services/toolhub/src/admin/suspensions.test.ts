@@ -3,13 +3,25 @@ import { createOutage } from '@libs/runtime';
 import { expect, test } from 'vitest';
 import { createSuspensions } from './suspensions.ts';
 
+/** As Citus says it. */
+const serverAway = Object.assign(new Error('connection to the remote node tests@away:5432 failed'), {
+  code: '08006',
+});
+
 /** Its database answers a look when the test says so. */
-async function openSuspensions() {
+async function openSuspensions({
+  isSpread = false,
+  first = 'read',
+}: {
+  isSpread?: boolean;
+  first?: 'read' | 'away';
+} = {}) {
   const told: unknown[] = [];
   const looks: PromiseWithResolvers<{ rows: { customer_id: string }[] }>[] = [];
   let hear: ChangeHandler = () => {};
   const opening = createSuspensions({
     database: {
+      isSpread,
       query() {
         const look = Promise.withResolvers<{ rows: { customer_id: string }[] }>();
         looks.push(look);
@@ -24,12 +36,14 @@ async function openSuspensions() {
     },
     operator: undefined,
     now: () => new Date(0),
+    againMs: 1,
     outage: createOutage({ began: (error) => told.push(error), ended: () => told.push('ended') }),
   });
-  looks[0]?.resolve({ rows: [] });
+  if (first === 'away') looks[0]?.reject(serverAway);
+  else looks[0]?.resolve({ rows: [] });
   const suspensions = await opening;
   const nextLook = async (index: number) => {
-    await expect.poll(() => looks.length).toBe(index + 1);
+    await expect.poll(() => looks.length).toBeGreaterThan(index);
     return looks[index] as (typeof looks)[number];
   };
   return { suspensions, told, nextLook, forget: () => hear(null), looks };
@@ -57,4 +71,17 @@ test('looks that get no answer do not add up, and what was to be forgotten meanw
   (await nextLook(2)).resolve({ rows: [{ customer_id: 'cus_1' }] });
   await expect.poll(() => suspensions.isSuspended('cus_1')).toBe(true);
   expect(looks).toHaveLength(3);
+});
+
+test('while the server of some customers is away a process starts, lets nobody in unseen, and reads on by itself', async () => {
+  const { suspensions, told, nextLook } = await openSuspensions({ isSpread: true, first: 'away' });
+  expect(() => suspensions.isSuspended('cus_1')).toThrow(expect.objectContaining({ code: 'not_ready' }));
+  (await nextLook(1)).reject(serverAway);
+  (await nextLook(2)).resolve({ rows: [{ customer_id: 'cus_1' }] });
+  await expect.poll(() => told).toEqual([serverAway, 'ended']);
+  expect([suspensions.isSuspended('cus_1'), suspensions.isSuspended('cus_2')]).toEqual([true, false]);
+});
+
+test('where one server has it all, a list that cannot be read at the start ends it', async () => {
+  await expect(openSuspensions({ first: 'away' })).rejects.toBe(serverAway);
 });

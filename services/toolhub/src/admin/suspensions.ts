@@ -1,4 +1,4 @@
-import type { Changes, Database } from '@libs/db';
+import { type Changes, type Database, isServerMissing } from '@libs/db';
 import type { AppError, Outage } from '@libs/runtime';
 import type { BearerResolver } from '../customers/identity.ts';
 import type { CustomerService } from '../customers/service.ts';
@@ -6,9 +6,12 @@ import { errors } from '../errors.ts';
 import { deleteSuspension, insertSuspension, listSuspended } from './suspensions-store.ts';
 
 const TOPIC = 'suspension';
+/** Between two looks at a list of which one server's part is missing: no message comes when that is back. */
+const AGAIN_MS = 1_000;
 
 /** Who is suspended. The list is small and in the memory of every process, so asking costs a call nothing. */
 export interface Suspensions {
+  /** Throws 503 `not_ready` until the list has been read once. */
   isSuspended(customerId: string): boolean;
   /** 403 `customer_suspended`, with whom to ask. */
   refusal(): AppError;
@@ -27,13 +30,16 @@ export async function createSuspensions(deps: {
   now: () => Date;
   /** Lasts while the list cannot be read. */
   outage: Outage;
+  /** Tests shorten it. */
+  againMs?: number;
 }): Promise<Suspensions> {
-  const { database, changes: channel, outage } = deps;
+  const { database, changes: channel, outage, againMs = AGAIN_MS } = deps;
   let suspended = new Set<string>();
   /** Counts changes: a list that was read before one of them came in is out of date. */
   let changes = 0;
   let isOutOfDate = false;
   let isCatchingUp = false;
+  let isRead = false;
 
   function apply({ customerId, isSuspended }: { customerId: string; isSuspended: boolean }): void {
     changes += 1;
@@ -47,6 +53,12 @@ export async function createSuspensions(deps: {
       const listed = await listSuspended(database);
       if (before === changes) suspended = new Set(listed);
     }
+    isRead = true;
+  }
+
+  function failed(error: unknown): void {
+    outage.failed(error);
+    if (isServerMissing(database, error)) setTimeout(catchUp, againMs).unref();
   }
 
   /** One look at a time: those that a silent database keeps waiting must not add up. */
@@ -56,7 +68,7 @@ export async function createSuspensions(deps: {
     isCatchingUp = true;
     while (isOutOfDate) {
       isOutOfDate = false;
-      await reload().then(() => outage.worked(), outage.failed);
+      await reload().then(() => outage.worked(), failed);
     }
     isCatchingUp = false;
   }
@@ -66,18 +78,29 @@ export async function createSuspensions(deps: {
     if (message === null) void catchUp();
     else apply(JSON.parse(message));
   });
-  await reload();
+  try {
+    await reload();
+  } catch (error) {
+    // The server of some customers is away alone: the process starts, and lets nobody in whom it cannot look up.
+    if (!isServerMissing(database, error)) throw error;
+    failed(error);
+  }
 
   const { operator } = deps;
   const detail = operator && `This account is suspended; ask the operator, ${operator.replace(/[.]$/, '')}.`;
   const refusal = () => errors.customer_suspended(detail ? { detail } : {});
 
+  function isSuspended(customerId: string): boolean {
+    if (!isRead) throw errors.not_ready({ retryAfterSeconds: 1 });
+    return suspended.has(customerId);
+  }
+
   function refuseSuspended(customerId: string): void {
-    if (suspended.has(customerId)) throw refusal();
+    if (isSuspended(customerId)) throw refusal();
   }
 
   return {
-    isSuspended: (customerId) => suspended.has(customerId),
+    isSuspended,
     refusal,
     async suspend({ customerId, reason }) {
       await database.transaction(async (tx) => {
