@@ -98,6 +98,14 @@ test('a job finds what was committed with it, also where a crash has cut the com
   }
 });
 
+test('the server of a tenant is the one that has its rows', async () => {
+  const tenants = ['org_a.test', 'org_b.test', 'org_c.live', 'org_d.live'];
+  const places = await Promise.all(tenants.map((tenantId) => placeOf('payments.payments', tenantId)));
+  expect(await Promise.all(tenants.map(database.serverOf))).toEqual(
+    places.map(({ groupid }) => String(groupid)),
+  );
+});
+
 test('parts of spread tables are made ahead, dropped when they are past, and keep what outlives them', async () => {
   await database.query(`create table letters (tenant_id text collate "C" not null, id text collate "C" not null,
     dear boolean not null default false, primary key (tenant_id, id)) partition by range (id)`);

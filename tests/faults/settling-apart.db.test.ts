@@ -121,6 +121,21 @@ test('[TH-7.2] calls of others pass the gate, and are counted, meanwhile', async
   expect(told).toEqual([]);
 });
 
+test('[TH-7.2] a call that comes to the gate together with one of theirs passes it', async () => {
+  const meter = newPartlyMeter(customerId);
+  const other = await rig.newCustomer();
+  const holder = await meter.holder.current();
+  fault = 'XX000';
+  const checks = await Promise.allSettled([customerId, other, customerId].map(meter.checkLimit));
+  fault = null;
+  expect(checks.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'rejected']);
+  expect([await rig.countedOf(other), await counted()]).toEqual([
+    RESERVED,
+    { ...RESERVED, used: 0, open: 0 },
+  ]);
+  expect(await meter.holder.current()).toBe(holder);
+});
+
 test('[TH-5.9] what becomes of the keys of others is stored meanwhile', async () => {
   const meter = newPartlyMeter(customerId);
   const claim = (key: string) =>
@@ -175,7 +190,7 @@ test('[TH-7.7] what it then refuses is given up once, and the rest counted, also
   expect([await counted(), told.length]).toEqual([{ used: 4, kept: 4, open: 0, calls: 4 }, 2]);
 });
 
-test.each(['XX000', '08006'])(
+test.each(['XX000', '08006', '57014'])(
   '[TH-7.7] calls of others that were to be counted with it are counted meanwhile, once (%s)',
   async (code) => {
     const tool = `delta_${code}`;

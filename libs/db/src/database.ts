@@ -13,6 +13,7 @@ import { OneConnection, type SecondConnection } from './connection/one-connectio
 import { checkPooledPath, settleRole } from './connection/pooled-role.ts';
 import { watchSilence } from './connection/silence.ts';
 import { type ListenOptions, type Subscription, subscribe } from './connection/subscription.ts';
+import { createServers } from './spread/servers.ts';
 import { settleBy, sharedNext } from './spread/settle.ts';
 import { isSchemaSpread, requireRecovery } from './spread/spread.ts';
 
@@ -71,6 +72,8 @@ export interface Database extends Queryable {
   ): Promise<Subscription>;
   /** Where tables are spread: what was committed before is seen on every server afterwards, also after a crash. */
   settleCommits(): Promise<void>;
+  /** Where tables are spread: which server has the rows of a tenant; the same name for all where one server has everything. */
+  serverOf(tenantId: string): Promise<string>;
   /** The pool at this moment. */
   usage(): PoolUsage;
   close(): Promise<void>;
@@ -201,6 +204,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const pooled = asQueryable(pool, manner);
   const oneConnection = new OneConnection(options.onSecondConnection);
   const subscriptions = new Set<Subscription>();
+  const servers = createServers(pool, options.schema);
   const settleCommits = sharedNext(() => withClient(pool, settleBy));
 
   const query: Queryable['query'] = (statement, values) => {
@@ -262,6 +266,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       oneConnection.check();
       await settleCommits();
     },
+    serverOf: (tenantId) => (isSpread ? servers.of(tenantId) : Promise.resolve('')),
     transaction,
     async listen(channel, onMessage, listenOptions = {}) {
       const subscription = await subscribe(

@@ -15,6 +15,7 @@ export type {
   Verdict,
 } from './batching/batcher.ts';
 export { createBatcher, isDeadlock, isRefusedData, outcomesOf } from './batching/batcher.ts';
+export { createBatcherByServer } from './batching/by-server.ts';
 export { patienceAmongProcesses } from './batching/patience.ts';
 export { type ChangeHandler, type Changes, openChanges } from './changes.ts';
 export { isAwayFrom, isDatabaseAway, isServerMissing, isTenantAway } from './connection/away.ts';

@@ -6,6 +6,8 @@ import { payment } from './paying.ts';
 
 let harness: Harness;
 let awayTenant: string | undefined;
+/** What statements for that tenant wait for, where its server stands still and refuses nothing. */
+let silence: Promise<void> | undefined;
 let keys = 0;
 
 function names(value: unknown, tenantId: string): boolean {
@@ -21,13 +23,16 @@ const listening = <Kind extends Queryable>(db: Kind): Kind => ({
   ...db,
   isSpread: true,
   async query(statement: Parameters<Queryable['query']>[0], values?: readonly unknown[]) {
-    if (awayTenant !== undefined && names(values, awayTenant)) throw refused();
+    if (awayTenant === undefined || !names(values, awayTenant)) return db.query(statement, values);
+    if (silence === undefined) throw refused();
+    await silence;
     return db.query(statement, values);
   },
 });
 
 const withoutServer = (database: Database): Database => ({
   ...listening(database),
+  serverOf: async (tenantId) => (tenantId === awayTenant ? 'away' : 'there'),
   transaction: (work, options) => database.transaction((tx) => work(listening(tx)), options),
 });
 
@@ -58,4 +63,23 @@ test('payments that come together with those of a tenant whose server is away ar
   expect(statuses).toEqual(both.map((key) => (key === there.test ? 202 : 503)));
   awayTenant = undefined;
   expect(await post(away.test)).toBe(202);
+});
+
+test('payments of others are accepted while those of a tenant whose server does not answer wait for it', async () => {
+  const [away, there] = [await harness.organisation(), await harness.organisation()];
+  for (const { test: key } of [away, there]) expect(await post(key)).toBe(202);
+  const released = Promise.withResolvers<void>();
+  [awayTenant, silence] = [`${away.id}.test`, released.promise];
+  let answered = 0;
+  const waiting = Array.from({ length: 3 }, async () => {
+    const status = await post(away.test);
+    answered += 1;
+    return status;
+  });
+  for (let round = 0; round < 3; round += 1)
+    expect(await Promise.all([there.test, there.test].map(post))).toEqual([202, 202]);
+  expect(answered).toBe(0);
+  released.resolve();
+  expect(await Promise.all(waiting)).toEqual([202, 202, 202]);
+  [awayTenant, silence] = [undefined, undefined];
 });

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
-import { type Database, isAwayFrom } from '@libs/db';
+import { type Database, isAwayFrom, isServerMissing } from '@libs/db';
 import { registerGuides } from '@libs/docs';
 import { type App, type AppOptions, createApp, postgresRateStore, RateLimits } from '@libs/http';
 import type { BackgroundPart } from '@libs/jobs';
@@ -96,7 +96,8 @@ export async function createBase(options: BaseDependencies): Promise<Base> {
     declaredRoutesOnly: true,
     metricsAccess: config.metricsAccess,
     readiness: () => checkDatabase(database),
-    isOutage: (error) => isAwayFrom(database, error) || isKeyMissing(error),
+    isOutage: (error) =>
+      isAwayFrom(database, error) || isServerMissing(database, error) || isKeyMissing(error),
   });
   const onError: Base['onError'] =
     options.onError ??

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
-import { type Changes, type Database, isAwayFrom, openChanges } from '@libs/db';
+import { type Changes, type Database, isAwayFrom, isServerMissing, openChanges } from '@libs/db';
 import { registerGuides } from '@libs/docs';
 import { type App, createApp, postgresRateStore, RateLimits } from '@libs/http';
 import type { BackgroundPart } from '@libs/jobs';
@@ -74,7 +74,8 @@ export async function createBase({
     checkHosts: true,
     metricsAccess: config.metricsAccess,
     readiness: () => checkReady(database),
-    isOutage: (error) => isAwayFrom(database, error) || isKeyMissing(error),
+    isOutage: (error) =>
+      isAwayFrom(database, error) || isServerMissing(database, error) || isKeyMissing(error),
     declaredRoutesOnly: true,
   });
   const newId = createIdFactory({ now, randomBytes });

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import {
-  createBatcher,
+  createBatcherByServer,
   type Database,
   type FailedBatch,
   isDeadlock,
@@ -71,7 +71,8 @@ export type Accept = (request: AcceptRequest) => Promise<AcceptResponse>;
 
 function createLane({ recent, ...deps }: LaneDependencies): Accept {
   const accepting = { ...deps, contexts: new TenantContexts(), repeats: new Repeats() };
-  const { add: accept } = createBatcher<AcceptRequest, AcceptResponse, Drafted>({
+  const { add: accept } = createBatcherByServer<AcceptRequest, AcceptResponse, Drafted>(deps.database, {
+    tenantOf: ({ tenant }) => tenant.id,
     prepare: (requests) => draftAll(accepting, requests, [...requests.keys()]),
     run: (drafted) => acceptAll(accepting, drafted),
     batchMax: BATCH_MAX,

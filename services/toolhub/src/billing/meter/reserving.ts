@@ -1,4 +1,13 @@
-import { type Batcher, createBatcher, type Database, type Outcome, outcomesOf } from '@libs/db';
+import {
+  type Batcher,
+  createBatcherByServer,
+  type Database,
+  isRefusedData,
+  isServerMissing,
+  isTenantAway,
+  type Outcome,
+  outcomesOf,
+} from '@libs/db';
 import { dayOf, monthOf, nextMonthStart } from '../month.ts';
 import { BATCH_BOUNDS } from './batch-bounds.ts';
 import type { Holder } from './holder.ts';
@@ -36,8 +45,9 @@ export function createReserving(deps: ReservingDependencies): Batcher<string, Li
           [...wanted].map(([customerId, units]) => ({ customerId, month, day, units })),
         );
       } catch (error) {
-        // Whether the units were taken is not known: when the lease ends they come back by themselves.
-        holder.abandon(id);
+        // Whether the units were taken is not known: when the lease ends they come back by themselves. The first server, where it
+        // says that another one is missing, has undone it all.
+        if (!isServerMissing(database, error)) holder.abandon(id);
         throw error;
       }
       if (granted !== null) return outcomesOf(handOut({ customerIds, granted, holder: id, moment }));
@@ -46,7 +56,11 @@ export function createReserving(deps: ReservingDependencies): Batcher<string, Li
     throw new Error('the lease of this process cannot be renewed');
   }
 
-  return createBatcher({ ...BATCH_BOUNDS, run: reserveTogether });
+  return createBatcherByServer(database, {
+    ...{ ...BATCH_BOUNDS, run: reserveTogether, tenantOf: (customerId: string) => customerId },
+    // Customers whose server is there do not answer for one whose is away.
+    onFailure: (error) => (isRefusedData(error) || isTenantAway(database, error) ? 'split' : 'reject'),
+  });
 }
 
 function countByCustomer(customerIds: readonly string[]): Map<string, number> {

@@ -3,7 +3,7 @@ import {
   type Database,
   isAwayFrom,
   isRefusedData,
-  isTenantAway,
+  isServerMissing,
   type Outcome,
 } from '@libs/db';
 import type { NewId } from '@libs/seal';
@@ -68,6 +68,9 @@ export function createSettling(deps: SettlingDependencies): Settling {
     closeMsMax: deps.lateCloseMsMax ?? LATE_CLOSE_MS_MAX,
   });
 
+  /** Nothing is known to be wrong with what was to be counted. */
+  const isMissing = (error: unknown) => isAwayFrom(database, error) || isServerMissing(database, error);
+
   /** Null where a try before, of which no answer came, has written it all. */
   async function write({ items, counts }: NumberedBatch): Promise<CounterState[] | null> {
     const alongside = items.flatMap((item) => (item.kind === 'usage' ? (item.usage.alongside ?? []) : []));
@@ -112,7 +115,7 @@ export function createSettling(deps: SettlingDependencies): Settling {
       } catch (error) {
         if (isRefusedData(error)) throw error;
         if (await isPutOffApart(batch, error)) return undefined;
-        if (isAwayFrom(database, error)) {
+        if (isMissing(error)) {
           awaySinceMs ??= performance.now();
           if (performance.now() - awaySinceMs >= awayMsMax)
             return putOff(batch, error) ? undefined : { error };
@@ -141,7 +144,7 @@ export function createSettling(deps: SettlingDependencies): Settling {
    * first, so that whatever became of it counts nothing any more; false where that cannot be done now.
    */
   async function isPutOffApart(batch: NumberedBatch, error: unknown): Promise<boolean> {
-    if (batch.customerId !== null || !isTenantAway(database, error)) return false;
+    if (batch.customerId !== null || !isServerMissing(database, error)) return false;
     try {
       const unused = await settleUnits(database, { ...batch.counts, settled: [], usage: [] });
       if (unused !== null) putOffApart(batch.items);
@@ -171,7 +174,7 @@ export function createSettling(deps: SettlingDependencies): Settling {
     } catch (error) {
       if (await isPutOffApart(batch, error)) return true;
       const { code } = error as { code?: unknown };
-      if (isAwayFrom(database, error) || TRY_AGAIN_CODES.has(code)) return false;
+      if (isMissing(error) || TRY_AGAIN_CODES.has(code)) return false;
       // Then no try before has written it, and what can be written is found in halves.
       if (isRefusedData(error) && batch.items.length > 1) return halvesOf(batch);
       lose(batch.items, error);
