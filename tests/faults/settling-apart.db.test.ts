@@ -77,6 +77,7 @@ function newPartlyMeter(unreachable: string): Meter {
   const over = spread(rig.db.database);
   const partly: Database = {
     ...over,
+    serverOf: async (tenantId) => (tenantId === unreachable ? 'away' : 'there'),
     transaction: (work, options) =>
       over.transaction((tx) => {
         const query: typeof tx.query = async (statement, values) => {
@@ -188,6 +189,23 @@ test('[TH-7.7] what it then refuses is given up once, and the rest counted, also
   await meter.close();
   // What was given up goes back with the lease, which ends with the process.
   expect([await counted(), told.length]).toEqual([{ used: 4, kept: 4, open: 0, calls: 4 }, 2]);
+});
+
+test('[TH-7.7] calls of others are counted while a server that stands still keeps its own waiting', async () => {
+  const meter = newPartlyMeter(customerId);
+  const [other, reservation] = [await rig.newCustomer(), await reserve(meter)];
+  fault = '57014';
+  const hung = hangNext();
+  const waiting = meter.settle({ ...kept(), reservation });
+  await hung.reached;
+  await meter.settle({ ...keptCallOf(other), reservation: await reserveFor(meter, other) });
+  expect(await rig.countedOf(other)).toEqual(ONCE);
+  hung.release();
+  await waiting;
+  fault = null;
+  await expect.poll(() => counted()).toEqual(ONCE);
+  await meter.close();
+  expect(await rig.countedOf(other)).toEqual(ONCE);
 });
 
 test.each(['XX000', '08006', '57014'])(

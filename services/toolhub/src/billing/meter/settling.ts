@@ -1,5 +1,5 @@
 import {
-  createBatcher,
+  createBatcherByServer,
   type Database,
   isAwayFrom,
   isRefusedData,
@@ -57,9 +57,11 @@ interface NumberedBatch {
 /** Keeps or gives back units and counts calls, for all that wait at once, each once. */
 export function createSettling(deps: SettlingDependencies): Settling {
   const { database, holder, now, onError, awayPauseMs = AWAY_PAUSE_MS, awayMsMax = AWAY_MS_MAX } = deps;
-  let id = deps.newId('mtr');
-  let batches = 0;
-  const settlements = createBatcher<Settlement, undefined>({ ...BATCH_BOUNDS, run: settleTogether });
+  /** By server: the batches of one meter are written one after the other, and those of two servers side by side. */
+  const meters = new Map<string, { meter: string; number: number }>();
+  const settlements = createBatcherByServer<Settlement, undefined>(database, {
+    ...{ ...BATCH_BOUNDS, run: settleTogether, tenantOf: customerOf },
+  });
   const lateBatches = createLateBatches<NumberedBatch>({
     ...{ sizeOf: ({ items }) => items.length, sizeMax: BATCH_BOUNDS.queueMax, pauseMs: awayPauseMs },
     laneOf: ({ customerId }) => customerId ?? '',
@@ -91,6 +93,13 @@ export function createSettling(deps: SettlingDependencies): Settling {
     });
   }
 
+  function nextOf(server: string): { meter: string; number: number } {
+    const { meter, number } = meters.get(server) ?? { meter: deps.newId('mtr'), number: 0 };
+    const next = { meter, number: number + 1 };
+    meters.set(server, next);
+    return next;
+  }
+
   async function settleTogether(items: readonly Settlement[]): Promise<Outcome<undefined>[]> {
     const behind = new Set(items.filter((item) => lateBatches.has(customerOf(item))));
     const failed = await settleBatch(items.filter((item) => !behind.has(item)));
@@ -102,9 +111,10 @@ export function createSettling(deps: SettlingDependencies): Settling {
 
   /** Why it was not counted; throws where it is to be tried in halves. */
   async function settleBatch(items: readonly Settlement[]): Promise<{ error: unknown } | undefined> {
-    if (items.length === 0) return undefined;
-    batches += 1;
-    const batch = { items, counts: { meter: id, number: batches, ...addUp(items) }, customerId: null };
+    const [first] = items;
+    if (first === undefined) return undefined;
+    const server = database.isSpread ? await database.serverOf(customerOf(first)) : '';
+    const batch = { items, counts: { ...nextOf(server), ...addUp(items) }, customerId: null };
     let conflicts = 0;
     let awaySinceMs: number | undefined;
     for (;;) {
@@ -118,7 +128,7 @@ export function createSettling(deps: SettlingDependencies): Settling {
         if (isMissing(error)) {
           awaySinceMs ??= performance.now();
           if (performance.now() - awaySinceMs >= awayMsMax)
-            return putOff(batch, error) ? undefined : { error };
+            return putOff(batch, error, server) ? undefined : { error };
           await new Promise((done) => setTimeout(done, awayPauseMs));
         } else {
           conflicts += 1;
@@ -130,11 +140,10 @@ export function createSettling(deps: SettlingDependencies): Settling {
   }
 
   /** Lets the callers go; the calls are counted when the database is back. */
-  function putOff(batch: NumberedBatch, error: unknown): boolean {
+  function putOff(batch: NumberedBatch, error: unknown, server: string): boolean {
     if (!lateBatches.put(batch)) return false;
     // A number below the last one is never counted: the batch keeps the meter for itself, and the next ones get another.
-    id = deps.newId('mtr');
-    batches = 0;
+    meters.delete(server);
     onError(error);
     return true;
   }
