@@ -35,3 +35,28 @@ test('one server takes all of them together', async () => {
   await Promise.all(['s1', 'a1', 'b1'].map(batcher.add));
   expect(batches).toEqual([['s1', 'a1', 'b1']]);
 });
+
+test('who waits for all of them waits for those of which it is not known yet where they belong', async () => {
+  const { batcher, batches, release } = open(true);
+  release();
+  const added = batcher.add('a1');
+  await batcher.idle();
+  expect(batches).toEqual([['a1']]);
+  await added;
+});
+
+test('while nobody can say where an item belongs, it is written like the others', async () => {
+  const servers: string[] = [];
+  const batcher = createBatcherByServer<string, string>(
+    { isSpread: true, serverOf: () => Promise.reject(new Error('away')) },
+    {
+      ...{ batchMax: 10, queueMax: 10, onOverflow: () => new Error('full'), tenantOf: (item) => item },
+      async run(items, server) {
+        servers.push(server);
+        return items.map((value) => ({ ok: true, value }));
+      },
+    },
+  );
+  expect(await Promise.all(['a1', 'b1'].map(batcher.add))).toEqual(['a1', 'b1']);
+  expect(servers).toEqual(['']);
+});

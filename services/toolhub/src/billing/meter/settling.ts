@@ -100,9 +100,12 @@ export function createSettling(deps: SettlingDependencies): Settling {
     return next;
   }
 
-  async function settleTogether(items: readonly Settlement[]): Promise<Outcome<undefined>[]> {
+  async function settleTogether(items: readonly Settlement[], server: string): Promise<Outcome<undefined>[]> {
     const behind = new Set(items.filter((item) => lateBatches.has(customerOf(item))));
-    const failed = await settleBatch(items.filter((item) => !behind.has(item)));
+    const failed = await settleBatch(
+      items.filter((item) => !behind.has(item)),
+      server,
+    );
     putOffApart([...behind]);
     return items.map((item) =>
       failed === undefined || behind.has(item) ? { ok: true, value: undefined } : { ok: false, ...failed },
@@ -110,10 +113,11 @@ export function createSettling(deps: SettlingDependencies): Settling {
   }
 
   /** Why it was not counted; throws where it is to be tried in halves. */
-  async function settleBatch(items: readonly Settlement[]): Promise<{ error: unknown } | undefined> {
-    const [first] = items;
-    if (first === undefined) return undefined;
-    const server = database.isSpread ? await database.serverOf(customerOf(first)) : '';
+  async function settleBatch(
+    items: readonly Settlement[],
+    server: string,
+  ): Promise<{ error: unknown } | undefined> {
+    if (items.length === 0) return undefined;
     const batch = { items, counts: { ...nextOf(server), ...addUp(items) }, customerId: null };
     let conflicts = 0;
     let awaySinceMs: number | undefined;
