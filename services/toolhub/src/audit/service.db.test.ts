@@ -1,6 +1,6 @@
 // The audit log: entries of concurrent calls go out together, and none is lost while the database is away.
 import { randomBytes } from 'node:crypto';
-import type { Queryable } from '@libs/db';
+import type { Database, Queryable } from '@libs/db';
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
 import { createIdFactory } from '@libs/seal';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -30,10 +30,13 @@ function entryOf(customerId: string, target: string): NewAuditEntry {
   };
 }
 
-function counting(inner: Queryable): Queryable & { statements: number; failures: number } {
+function counting(
+  inner: Database,
+): Queryable & Pick<Database, 'serverOf'> & { statements: number; failures: number } {
   const proxy = {
     statements: 0,
     failures: 0,
+    serverOf: inner.serverOf,
     query: (async (statement: never, values: never) => {
       proxy.statements += 1;
       if (proxy.failures > 0) {
@@ -141,4 +144,27 @@ test('[TH-12] a filter looks through a bounded part of a long log, and says wher
   const page = await audit.list({ customerId: 'cus_long', target: '7', limit: 3 });
   expect(page.entries.map(({ target }) => target)).toEqual(['7', '7', '7']);
   expect(page.next).toBe(page.entries.at(-1)?.id);
+});
+
+test('[TH-12] where tables are spread, a server that is away keeps back the entries of its own customers alone', async () => {
+  let isAway = true;
+  const { query } = database.database;
+  const partly: Queryable & Pick<Database, 'serverOf'> = {
+    isSpread: true,
+    serverOf: async (customerId) => customerId,
+    query: async (statement, values = []) => {
+      const isHeld = isAway && values.flat().includes('cus_held');
+      if (isHeld) throw Object.assign(new Error('connection to the remote node x failed'), { code: '08006' });
+      return query(statement, values);
+    },
+  };
+  const audit = createAuditService({ database: partly, newId, now, onError: () => {} });
+  const held = audit.record([entryOf('cus_held', 'first')]);
+  await audit.record([entryOf('cus_free', 'meanwhile')]);
+  const targetsOf = async (customerId: string) =>
+    (await audit.list({ customerId, limit: 10 })).entries.map(({ target }) => target);
+  expect(await targetsOf('cus_free')).toEqual(['meanwhile']);
+  isAway = false;
+  await held;
+  expect(await targetsOf('cus_held')).toEqual(['first']);
 });

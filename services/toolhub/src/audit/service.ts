@@ -1,4 +1,11 @@
-import { createBatcher, isRefusedData, outcomesOf, type Queryable, type Verdict } from '@libs/db';
+import {
+  createBatcherByServer,
+  type Database,
+  isRefusedData,
+  outcomesOf,
+  type Queryable,
+  type Verdict,
+} from '@libs/db';
 import type { NewId } from '@libs/seal';
 import type { Actor, AuditEntry, NewAuditEntry } from './entry.ts';
 import { type EntryFilter, insertEntries, listEntries } from './store.ts';
@@ -23,7 +30,7 @@ export interface AuditService {
 }
 
 export interface AuditDependencies {
-  database: Queryable;
+  database: Queryable & Pick<Database, 'serverOf'>;
   newId: NewId;
   now: () => Date;
   onError: (error: unknown, context: { dropped: number }) => void;
@@ -40,7 +47,8 @@ export function createAuditService(deps: AuditDependencies): AuditService {
   const { database, newId, now, onError } = deps;
   let isClosing = false;
 
-  const entries = createBatcher<AuditEntry, undefined>({
+  const entries = createBatcherByServer<AuditEntry, undefined>(database, {
+    tenantOf: ({ customerId }) => customerId,
     async run(batch) {
       await insertEntries(database, batch);
       return outcomesOf(batch.map(() => undefined));
