@@ -51,6 +51,34 @@ export function testFinding(running: () => Running): void {
     expect((await stream.body()).subarray(0, 3).toString()).toBe('id,');
   });
 
+  test('knows a payment by the name of a payment method that was deleted since', async () => {
+    const { harness, page, kept } = running();
+    const post = async (path: string, body: unknown) =>
+      (await harness.call('POST', path, { key: kept.serverKey, body, headers: { 'idempotency-key': path } }))
+        .body;
+    const account = {
+      ...{ routing_number: '021000021', account_number: '55510', account_type: 'checking' },
+      ...{ holder_name: 'Margaret Hamilton', holder_type: 'individual' },
+    };
+    const { id } = await post('/v1/payment_methods', { type: 'bank_account', bank_account: account });
+    const { id: payment } = await post('/v1/payments', {
+      ...{ amount: 1_969, currency: 'USD', rail: 'rtp' },
+      ...{ source: { payment_method_id: 'pm_alice' }, destination: { payment_method_id: id } },
+    });
+    const remove = () => harness.call('DELETE', `/v1/payment_methods/${id}`, { key: kept.serverKey });
+    await expect.poll(async () => (await remove()).status, { timeout: 20_000 }).toBe(204);
+    await goTo(page, '/dashboard/payments');
+    const name = /Margaret Hamilton\s····\s5510/;
+    await page
+      .getByRole('row', { name: /\$19\.69/ })
+      .getByText(name)
+      .waitFor();
+    await goTo(page, `/dashboard/payments/${payment}`);
+    // There is no page of it any more that a link could lead to.
+    await page.getByText(/Margaret Hamilton\s····\s5510 \(deleted\)/).waitFor();
+    expect(await page.getByRole('link', { name }).count()).toBe(0);
+  });
+
   test('finds a page by the keyboard alone', async () => {
     const { page } = running();
     await page.keyboard.press('Control+k');

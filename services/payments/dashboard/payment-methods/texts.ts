@@ -18,6 +18,7 @@ export const methods = {
   remove: 'Delete',
   removeQuestion: 'Delete this payment method?',
   removeHint: 'Open payments keep it from being deleted. This cannot be taken back.',
+  nameOfDeleted: (name: string) => `${name} (deleted)`,
   removed: 'The payment method is deleted.',
   fund: 'Add test money',
   fundAmount: 'Amount in USD',
