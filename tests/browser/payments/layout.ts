@@ -85,6 +85,31 @@ export function testLayout({ open, completed }: Opened): void {
     await page.context().close();
   });
 
+  test('letters that are twice as large leave a phone what is read and what is pressed', async () => {
+    const page = await open();
+    // As many letters in a line as 360 px have of such ones.
+    await page.setViewportSize({ width: 180, height: 370 });
+    for (const path of ['/dashboard', '/dashboard/ledger?tab=fees', '/dashboard/payments']) {
+      await goTo(page, path);
+      await isWhole(page);
+      await isDrawn(page);
+      expect(await sidewaysPixels(page), path).toBe(0);
+      const account = await page.getByRole('button', { name: 'Your account' }).boundingBox();
+      expect((account?.x ?? 0) + (account?.width ?? 0), path).toBeLessThanOrEqual(180);
+    }
+    const row = page.getByRole('table', { name: 'Payments' }).getByRole('row').nth(1);
+    const amount = await row.getByRole('link').locator('strong').boundingBox();
+    const status = await row.locator('.mantine-Badge-root').boundingBox();
+    expect((amount?.y ?? 0) + (amount?.height ?? 0)).toBeLessThanOrEqual(status?.y ?? 0);
+    await goTo(page, '/dashboard/keys');
+    await page.getByRole('button', { name: 'Make a key' }).first().click();
+    const words = page.getByRole('dialog').locator('.mantine-Button-label');
+    await words.first().waitFor();
+    for (const one of await words.all())
+      expect(await one.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
+    await page.context().close();
+  });
+
   test('on a phone the account stands as far from the edge as the page below it', async () => {
     const page = await open();
     for (const width of PHONE_WIDTHS) {

@@ -92,6 +92,29 @@ export function testLayout(running: () => Running): void {
     await page.context().close();
   });
 
+  test('letters that are twice as large leave a phone its words whole, and each button below what it is about', {
+    timeout: SLOW_MACHINE_MS,
+  }, async () => {
+    const { hub } = running();
+    const account = await signUp(hub.url);
+    await call(`${hub.url}/api/credentials/slack?verify=false`, {
+      ...{ method: 'PUT', cookie: account.cookie, body: { access_token: 'xoxb-1' } },
+    });
+    const { database } = hub.database;
+    await database.query(`update credentials set status = 'expired' where customer_id = $1`, [account.id]);
+    const page = await openAs(account, { width: 180, height: 370 });
+    await page.goto('/webhooks');
+    await isWhole(page);
+    await isDrawn(page);
+    expect(await sidewaysPixels(page)).toBe(0);
+    await page.goto('/');
+    const matter = page.getByRole('listitem').filter({ hasText: 'the token has expired' });
+    const text = await matter.locator('p').boundingBox();
+    const reconnect = await matter.getByRole('link').boundingBox();
+    expect((text?.y ?? 0) + (text?.height ?? 0)).toBeLessThanOrEqual(reconnect?.y ?? 0);
+    await page.context().close();
+  });
+
   test('the form of a passkey is one line on a desktop, and the address of a session is one on a phone', {
     timeout: SLOW_MACHINE_MS,
   }, async () => {
