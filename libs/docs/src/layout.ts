@@ -71,10 +71,24 @@ function neighbours(frame: Frame, name: string | null): string {
   return `<nav class="neighbours" aria-label="Previous and next page">${step(before, '← Before', 'prev')}${step(frame.guides[at + 1], 'Next →', 'next')}</nav>`;
 }
 
-/** The bar at the top of every page, of the reference too. */
-export function header(frame: Pick<Frame, 'site' | 'docsPath'>, search: string): string {
-  const links = frame.site.links.map(({ label, href }) => `<a href="${href}">${escapeHtml(label)}</a>`);
-  return `<header class="top"><a class="brand" href="${frame.docsPath}"><b>${escapeHtml(frame.site.product)}</b> docs</a>${search}<nav aria-label="Places"><a class="wide-only" href="${frame.docsPath}">Guides</a><a href="${frame.docsPath}/reference">Reference</a>${links.join('')}</nav></header>`;
+type Barred = Pick<Frame, 'site' | 'docsPath'>;
+
+const brand = ({ site, docsPath }: Barred) =>
+  `<a class="brand" href="${docsPath}"><b>${escapeHtml(site.product)}</b> docs</a>`;
+
+function places({ site, docsPath }: Barred): string {
+  const links = site.links.map(({ label, href }) => `<a href="${href}">${escapeHtml(label)}</a>`);
+  return `<a class="wide-only" href="${docsPath}">Guides</a><a href="${docsPath}/reference">Reference</a>${links.join('')}`;
+}
+
+/** The bar at the top of every guide. */
+function header(frame: Frame): string {
+  return `<header class="top">${brand(frame)}${searchForm(frame)}<nav class="places" aria-label="Places">${places(frame)}</nav></header>`;
+}
+
+/** The same above the reference, which has a header of its own on a phone: a page has one. */
+export function referenceBar(frame: Barred): string {
+  return `<nav class="top" aria-label="Places">${brand(frame)}<div class="places">${places(frame)}</div></nav>`;
 }
 
 function pageHtml(frame: Frame, page: Page): string {
@@ -88,7 +102,7 @@ function pageHtml(frame: Frame, page: Page): string {
 <link rel="icon" href="data:,"><link rel="stylesheet" href="${docsPath}/assets/header.css?${assetsTag}"><link rel="stylesheet" href="${docsPath}/assets/docs.css?${assetsTag}">
 <script type="module" src="${docsPath}/assets/docs.js?${assetsTag}"></script></head>
 <body><a class="skip" href="#content">Skip to the text</a>
-${header(frame, searchForm(frame))}
+${header(frame)}
 <details class="menu"><summary>All guides</summary><nav aria-label="All guides">${navigation(frame, page.name)}</nav></details>
 <div class="columns"><nav class="side" aria-label="Guides">${navigation(frame, page.name)}</nav>
 <main id="content" tabindex="-1"><article>${page.body}</article>${neighbours(frame, page.name)}</main>

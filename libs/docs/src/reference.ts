@@ -9,12 +9,22 @@ export interface Reference {
 }
 
 const HEADER_HEIGHT = '3.5rem';
-/** Room for the header, and greys and colours that are dark enough to be read on their ground. */
+/**
+ * Room for the header, and greys and colours that are dark enough to be read on their ground; what has no room beside its name on a
+ * phone goes below it; and a list of endpoints, which the keyboard could not scroll, has its whole height.
+ */
 const CUSTOM_CSS = `:root { --scalar-custom-header-height: ${HEADER_HEIGHT}; }
 .light-mode { --scalar-color-2: #444b57; --scalar-color-3: #5b6270; --scalar-color-green: #00683f; --scalar-color-blue: #0a5fa3;
-  --scalar-color-orange: #9a4a00; --scalar-color-red: #b3202f; --scalar-color-purple: #6a3fb5; --scalar-color-accent: #0a5fa3; }
+  --scalar-color-orange: #9a4a00; --scalar-color-red: #b3202f; --scalar-color-purple: #6a3fb5; --scalar-color-yellow: #7a5900;
+  --scalar-color-accent: #0a5fa3; }
 .dark-mode { --scalar-color-2: #c3cad6; --scalar-color-3: #a9b1bf; --scalar-color-green: #5fd39a; --scalar-color-blue: #7cb8f5;
-  --scalar-color-accent: #7cb8f5; }`;
+  --scalar-color-orange: #f5a962; --scalar-color-red: #ff9a92; --scalar-color-purple: #c4a5ff; --scalar-color-yellow: #f0c64a;
+  --scalar-color-accent: #7cb8f5; }
+ul.endpoints.endpoints { overflow: visible; }
+.scalar-card-content.scalar-card-content:has(> .endpoints) { max-height: none; overflow: visible; }
+.endpoints .endpoint-path { min-width: 0; overflow-wrap: anywhere; white-space: normal; }
+:has(> h2 [data-testid='auth-indicator']) { flex-wrap: wrap; height: auto; }
+h2:has([data-testid='auth-indicator']) { flex-shrink: 0; }`;
 
 const authenticationOf = ({ scheme, token }: { scheme: string; token: string }) => ({
   preferredSecurityScheme: scheme,
@@ -31,6 +41,8 @@ export async function renderReference(options: {
   /** Stands above the reference, and leads back to the guides. */
   header: string;
   styleUrl: string;
+  /** Mends what the package leaves without a name. */
+  scriptUrl: string;
   tryOut?: { scheme: string; token: string };
 }): Promise<Reference> {
   const { default: apiReference } = await import('@scalar/fastify-api-reference');
@@ -66,7 +78,7 @@ export async function renderReference(options: {
     .replace('<html', '<html lang="en"')
     .replace(
       '</head>',
-      `<link rel="icon" href="data:,"><link rel="stylesheet" href="${options.styleUrl}"></head>`,
+      `<link rel="icon" href="data:,"><link rel="stylesheet" href="${options.styleUrl}"><script type="module" src="${options.scriptUrl}"></script></head>`,
     )
     .replace('<body>', `<body class="reference">${options.header}`);
   return {

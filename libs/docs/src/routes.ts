@@ -4,7 +4,7 @@ import type { App } from '@libs/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { IndexedSection } from '../assets/search.js';
 import { readGuides } from './guide.ts';
-import { type Frame, guidePage, header, missingPage, searchPage } from './layout.ts';
+import { type Frame, guidePage, missingPage, referenceBar, searchPage } from './layout.ts';
 import { type Reference, renderReference } from './reference.ts';
 import { type RenderedGuide, renderGuide } from './render.ts';
 import { withSamples } from './samples.ts';
@@ -18,6 +18,7 @@ const ASSET_TYPES = {
   'header.css': 'text/css; charset=utf-8',
   'docs.css': 'text/css; charset=utf-8',
   'docs.js': 'text/javascript; charset=utf-8',
+  'reference.js': 'text/javascript; charset=utf-8',
   'search.js': 'text/javascript; charset=utf-8',
 } as const;
 
@@ -133,8 +134,9 @@ function registerReference(app: App, site: DocsSite, assetsTag: () => string): v
     loading ??= renderReference({
       title: `${site.product} API reference`,
       documentUrl: `${DOCS_PATH}/reference.json`,
-      header: header({ site, docsPath: DOCS_PATH }, ''),
+      header: referenceBar({ site, docsPath: DOCS_PATH }),
       styleUrl: `${DOCS_PATH}/assets/header.css?${assetsTag()}`,
+      scriptUrl: `${DOCS_PATH}/assets/reference.js?${assetsTag()}`,
       ...(site.tryOut === undefined ? {} : { tryOut: site.tryOut }),
     }).catch((error: unknown) => {
       loading = undefined;
