@@ -2,6 +2,7 @@
 import type { Dialog, Page, Route } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { type Account, call, makeToken, PASSWORD, signUp } from '../../../services/toolhub/test/accounts.ts';
+import { authorizeUrl, newPkce, registerClient } from '../../../services/toolhub/test/authorization.ts';
 import { isDrawn, openPage } from '../chromium.ts';
 import type { Running } from './rig.ts';
 import { connectMastodon, waitForApproval } from './seed.ts';
@@ -113,6 +114,31 @@ export function testNotLost(running: () => Running): void {
     await page.getByRole('button', { name: 'Log in', exact: true }).click();
     await page.getByText('Shall this go out?').waitFor();
     expect(page.url()).toBe(`${hub.url}${meant}`);
+    await page.context().close();
+  });
+
+  test('who forgot the password on the way to a client comes back to its consent from the mail, in another tab', {
+    timeout: SLOW_MACHINE_MS,
+  }, async () => {
+    const { hub, chromium } = running();
+    const account = await signUp(hub.url);
+    const client = await registerClient(hub.url, { client_name: 'A desktop client' });
+    const { page } = await openPage(chromium, hub.url);
+    await page.goto(authorizeUrl(hub.url, client, newPkce()));
+    await page.getByRole('link', { name: 'Log in with a passkey, or set a new password' }).click();
+    await page.getByRole('link', { name: 'Forgot your password?' }).click();
+    await page.getByLabel('E-mail').fill(account.email);
+    await page.getByRole('button', { name: 'Send the link' }).click();
+    await page.getByText('the mail is on its way').waitFor();
+    const tab = await page.context().newPage();
+    tab.setDefaultTimeout(STEP_MS);
+    await tab.goto(await hub.linkInMail(account.email, 'reset'));
+    await tab.getByRole('textbox', { name: 'Password' }).fill(`another ${PASSWORD}`);
+    await tab.getByRole('button', { name: 'Set the password' }).click();
+    await tab.getByLabel('E-mail').fill(account.email);
+    await tab.getByRole('textbox', { name: 'Password' }).fill(`another ${PASSWORD}`);
+    await tab.getByRole('button', { name: 'Log in', exact: true }).click();
+    await tab.getByRole('heading', { name: 'A desktop client wants to use your Toolhub account' }).waitFor();
     await page.context().close();
   });
 

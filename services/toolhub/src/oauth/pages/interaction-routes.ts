@@ -175,6 +175,7 @@ async function placeOf(
       signupAction: signup,
       loginLink: page,
       signupLink: `${page}?signup`,
+      request: restartUrl(interaction.params),
     },
     async proceed(reply) {
       await interaction.destroy();

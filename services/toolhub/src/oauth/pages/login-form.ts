@@ -29,6 +29,8 @@ export interface LoginPlace {
   signupAction: string;
   loginLink: string;
   signupLink: string;
+  /** The request that the login is for: where the log-in of the dashboard leads back to. */
+  request: string;
   /** Leads on, now that somebody is logged in. */
   proceed(reply: FastifyReply): Promise<FastifyReply>;
 }
@@ -105,8 +107,9 @@ export function createLoginForms(deps: LoginFormDependencies) {
 }
 
 export function showLogin(place: LoginPlace, filled: { email?: string; problem?: string } = {}): Page {
-  const { clientName, loginAction: action, signupLink } = place;
-  return loginPage({ action, signupLink, clientName, ...filled });
+  const { clientName, loginAction: action, signupLink, request } = place;
+  const otherWaysLink = `/login?next=${encodeURIComponent(request)}`;
+  return loginPage({ action, signupLink, otherWaysLink, clientName, ...filled });
 }
 
 export function showSignup(

@@ -8,6 +8,8 @@ import { layOut, type Page } from './page-layout.ts';
 export interface LoginView {
   action: string;
   signupLink: string;
+  /** To the log-in that knows passkeys and forgotten passwords, and comes back. */
+  otherWaysLink: string;
   clientName: string;
   email?: string;
   problem?: string;
@@ -32,6 +34,7 @@ ${alert(view.problem)}
  maxlength="${PASSWORD_CHARACTERS_MAX}"${view.email ? html` autofocus` : ''}>
 <div class="actions"><button class="primary" type="submit">Log in</button></div>
 </form>
+<p class="muted"><a href="${view.otherWaysLink}">Log in with a passkey, or set a new password</a></p>
 <p class="muted">No account yet? <a href="${view.signupLink}">Open one</a></p>`,
   });
 }
