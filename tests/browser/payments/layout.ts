@@ -110,6 +110,23 @@ export function testLayout({ open, completed }: Opened): void {
     await page.context().close();
   });
 
+  test('what is told by a ground alone is seen where the system sets the colours', async () => {
+    const page = await open();
+    await page.emulateMedia({ forcedColors: 'active' });
+    await isWhole(page);
+    await isDrawn(page);
+    const grounds = await page.evaluate<string[]>(
+      `['.ui-panel', '.ui-chart-plot > *', '.mantine-Progress-section'].map((selector) =>
+        getComputedStyle(document.querySelector(selector)).backgroundColor)`,
+    );
+    expect(grounds.slice(1)).not.toContain(grounds[0]);
+    const outline = await page.evaluate<string>(
+      `getComputedStyle(document.querySelector('.mantine-SegmentedControl-label[data-active]')).outlineStyle`,
+    );
+    expect(outline).toBe('solid');
+    await page.context().close();
+  });
+
   test('on a phone the account stands as far from the edge as the page below it', async () => {
     const page = await open();
     for (const width of PHONE_WIDTHS) {
