@@ -127,6 +127,27 @@ export function testLayout({ open, completed }: Opened): void {
     await page.context().close();
   });
 
+  test('the first steps are not called undone while nobody knows what is done', async () => {
+    const page = await open();
+    const fulfil = { status: 500, contentType: 'application/problem+json' };
+    const problem = {
+      type: 'about:blank',
+      title: 'Broken',
+      status: 500,
+      code: 'internal_error',
+      detail: 'Broken.',
+    };
+    await page.route(
+      ({ pathname }) => /^\/v1\/(keys|payments|webhook_endpoints)$/.test(pathname),
+      (route) => route.fulfill({ ...fulfil, body: JSON.stringify({ ...problem, request_id: 'req_1' }) }),
+    );
+    await page.goto('/dashboard');
+    await page.getByRole('alert').first().waitFor();
+    await isWhole(page);
+    expect(await page.getByText('Your first payment').count()).toBe(0);
+    await page.context().close();
+  });
+
   test('on a phone the account stands as far from the edge as the page below it', async () => {
     const page = await open();
     for (const width of PHONE_WIDTHS) {

@@ -26,7 +26,8 @@ export function WalkThrough({ session }: { session: Session }) {
   const payments = useList<Payment>('/v1/payments', { limit: 1 }, options);
   const completed = useList<Payment>('/v1/payments', { limit: 1, status: 'completed' }, options);
   const endpoints = useList<WebhookEndpoint>('/v1/webhook_endpoints', { limit: 1 }, options);
-  if (!isShown || [keys, payments, completed, endpoints].some(({ isPending }) => isPending)) return null;
+  // What could not be read is not known to be undone.
+  if (!isShown || [keys, payments, completed, endpoints].some(({ data }) => data === undefined)) return null;
   const has = ({ data }: { data?: { data: unknown[] } | undefined }) => (data?.data.length ?? 0) > 0;
   const steps: Step[] = [
     { label: words.verify, hint: words.verifyHint, done: session.user.email_verified },
