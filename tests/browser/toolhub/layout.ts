@@ -2,6 +2,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { type Account, call, signUp } from '../../../services/toolhub/test/accounts.ts';
+import { authorizeUrl, newPkce, registerClient } from '../../../services/toolhub/test/authorization.ts';
 import { ADMIN_TOKEN } from '../../../services/toolhub/test/instance.ts';
 import { isDrawn, isWhole, openPage, sidewaysPixels } from '../chromium.ts';
 import { addDevices, OTHER_ADDRESS } from '../devices.ts';
@@ -112,6 +113,24 @@ export function testLayout(running: () => Running): void {
     const text = await matter.locator('p').boundingBox();
     const reconnect = await matter.getByRole('link').boundingBox();
     expect((text?.y ?? 0) + (text?.height ?? 0)).toBeLessThanOrEqual(reconnect?.y ?? 0);
+    await page.context().close();
+  });
+
+  test('letters that are twice as large leave a phone both answers to a client, and where it leads', {
+    timeout: SLOW_MACHINE_MS,
+  }, async () => {
+    const { hub } = running();
+    const name = 'W'.repeat(40);
+    const client = await registerClient(hub.url, { client_name: name });
+    const page = await openAs(await signUp(hub.url), { width: 180, height: 370 });
+    await page.goto(authorizeUrl(hub.url, client, newPkce()));
+    expect(await sidewaysPixels(page)).toBe(0);
+    const host = page.locator('dd').filter({ hasText: new URL(client.redirect_uri).hostname });
+    expect((await host.boundingBox())?.width).toBeGreaterThan(100);
+    await page.context().clearCookies();
+    await page.goto(authorizeUrl(hub.url, client, newPkce()));
+    await page.getByRole('heading', { name: 'Log in' }).waitFor();
+    expect(await sidewaysPixels(page)).toBe(0);
     await page.context().close();
   });
 

@@ -21,7 +21,7 @@ main.wide{max-width:46rem}
 h1{font-size:1.4rem;line-height:1.25;margin:0 0 .5rem;overflow-wrap:anywhere}
 h2{font-size:1.1rem;margin:2rem 0 .25rem}
 h3{font-size:.95rem;margin:1.25rem 0 .35rem}
-p{margin:.5rem 0}
+p{margin:.5rem 0;overflow-wrap:anywhere}
 .muted{color:var(--muted);font-size:.925rem}
 label{display:block;font-weight:600;font-size:.925rem;margin:1rem 0 .3rem}
 input{width:100%;font:inherit;color:inherit;background:var(--card);border:1px solid var(--edge);border-radius:9px;padding:.65rem .75rem}
@@ -50,6 +50,8 @@ font-size:.85rem;line-height:1.5;white-space:pre;user-select:all}
 .heard{position:absolute;clip-path:inset(50%);width:1px;height:1px;overflow:hidden;white-space:nowrap}
 footer{margin-top:1rem;font-size:.85rem;color:var(--muted)}
 @media (prefers-reduced-motion:no-preference){button{transition:filter .12s}}
+@media (max-width:16em){body{padding-inline:.35rem}main{padding-inline:.75rem;overflow-wrap:anywhere}.actions,.facts div{flex-wrap:wrap}
+dd{text-align:left}}
 `.trim();
 
 /** Shows the copy buttons, which are useless without it, and makes them work. */
