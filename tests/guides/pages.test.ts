@@ -95,6 +95,10 @@ describe.skipIf(!hasChromium).each(products)('$name', ({ site, errors }) => {
       expect(await sidewaysPixels(page)).toBe(0);
       await page.setViewportSize({ width: 360, height: 740 });
       expect(await sidewaysPixels(page)).toBe(0);
+      // As many letters in a line as that phone has of such that are twice as large.
+      await page.setViewportSize({ width: 180, height: 370 });
+      expect(await sidewaysPixels(page)).toBe(0);
+      await page.setViewportSize({ width: 360, height: 740 });
       expect(await faultsOf(page, 'structure')).toEqual([]);
       expect(outside).toEqual([]);
     },
