@@ -33,13 +33,13 @@ export async function insertCustomer(
     'insert into customers (id, email, name, password_hash, plan, created_at) values ($1, $2, $3, $4, $5, $6)',
     [customer.id, customer.email, customer.name, customer.passwordHash, customer.plan, customer.createdAt],
   );
-  const { rowCount } = await tx.query(
+  const { rows } = await tx.query(
     `insert into customer_emails (email_key, customer_id) select key, $2 from unnest($1::text[]) key
-     on conflict do nothing`,
+     on conflict do nothing returning email_key`,
     // In one order, so that two who sign up with the same address do not wait for each other.
     [customer.emailKeys.toSorted(), customer.id],
   );
-  return rowCount === customer.emailKeys.length;
+  return rows.length === customer.emailKeys.length;
 }
 
 export async function findCustomer(db: Queryable, id: string): Promise<Customer | undefined> {
