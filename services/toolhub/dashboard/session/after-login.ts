@@ -2,7 +2,7 @@ import { useNavigate, useRouter, useSearch } from '@tanstack/react-router';
 import { enterAs, type Me } from './me.ts';
 
 /** Addresses of the server itself that a log-in leads on to: the flow that connects an assistant, begun here or by its client, and the guides. */
-const SERVER_PATHS = /^\/(oauth\/(connect-mcp$|authorize\?)|docs(?![^/?#]))/;
+const SERVER_PATHS = /^\/(oauth\/(connect-mcp$|login\?)|docs(?![^/?#]))/;
 
 /** Leads back to where one was meant to go, or to the start. */
 export function useEnter(): (me: Me) => Promise<void> {

@@ -9,7 +9,7 @@ import type { CookieSession, CustomerService } from '../../customers/service.ts'
 import type { RoutesOn } from '../../route-rules.ts';
 import type { Arrivals } from '../provider/arrivals.ts';
 import { shownClient } from '../provider/own-client.ts';
-import { oauthPaths } from '../provider/provider.ts';
+import { loginAddress, oauthPaths } from '../provider/provider.ts';
 import type { OAuthService } from '../service.ts';
 import { grantConsent, restartUrl, viewOfClient, viewOfConsent } from './consent.ts';
 import { acceptForms, formOf, requireOwnForm, sendPage } from './form.ts';
@@ -175,7 +175,7 @@ async function placeOf(
       signupAction: signup,
       loginLink: page,
       signupLink: `${page}?signup`,
-      request: restartUrl(interaction.params),
+      comeBackTo: loginAddress(interaction.params),
     },
     async proceed(reply) {
       await interaction.destroy();

@@ -29,8 +29,8 @@ export interface LoginPlace {
   signupAction: string;
   loginLink: string;
   signupLink: string;
-  /** The request that the login is for: where the log-in of the dashboard leads back to. */
-  request: string;
+  /** Where the log-in of the dashboard leads back to: a page of ours, since the request itself would show who the client is to us. */
+  comeBackTo: string;
   /** Leads on, now that somebody is logged in. */
   proceed(reply: FastifyReply): Promise<FastifyReply>;
 }
@@ -107,8 +107,8 @@ export function createLoginForms(deps: LoginFormDependencies) {
 }
 
 export function showLogin(place: LoginPlace, filled: { email?: string; problem?: string } = {}): Page {
-  const { clientName, loginAction: action, signupLink, request } = place;
-  const otherWaysLink = `/login?next=${encodeURIComponent(request)}`;
+  const { clientName, loginAction: action, signupLink, comeBackTo } = place;
+  const otherWaysLink = `/login?next=${encodeURIComponent(comeBackTo)}`;
   return loginPage({ action, signupLink, otherWaysLink, clientName, ...filled });
 }
 

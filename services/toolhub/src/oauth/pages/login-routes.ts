@@ -51,7 +51,7 @@ export function registerLoginRoutes(app: App, deps: LoginRoutesDependencies): vo
       const [login, signup] = [loginAddress(params), loginAddress(params, oauthPaths.signup)];
       return handle(request, reply, {
         ...{ clientName, loginAction: login, signupAction: signup, loginLink: login, signupLink: signup },
-        request: restartUrl(params),
+        comeBackTo: login,
         proceed: async (answer) => answer.redirect(restartUrl(params), 303),
       });
     };
