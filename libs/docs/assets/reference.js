@@ -6,7 +6,7 @@ function nameAll() {
   // Who says to a computer what to press says what is seen.
   for (const button of document.querySelectorAll('.show-more[aria-label]')) {
     const [seen, name] = [button.textContent.trim(), button.getAttribute('aria-label')];
-    if (!name.startsWith(seen)) button.setAttribute('aria-label', `${seen}: ${name}`);
+    if (seen !== '' && !name.startsWith(seen)) button.setAttribute('aria-label', `${seen}: ${name}`);
   }
 }
 
@@ -18,4 +18,7 @@ new MutationObserver(() => {
     isDue = false;
     nameAll();
   });
-}).observe(document.documentElement, { childList: true, subtree: true });
+}).observe(document.documentElement, {
+  ...{ childList: true, subtree: true, characterData: true },
+  attributeFilter: ['aria-label'],
+});

@@ -11,7 +11,8 @@ export interface Reference {
 const HEADER_HEIGHT = '3.5rem';
 /**
  * Room for the header, and greys and colours that are dark enough to be read on their ground; what has no room beside its name on a
- * phone goes below it; and a list of endpoints, which the keyboard could not scroll, has its whole height.
+ * phone goes below it; a list of endpoints, which the keyboard could not scroll, has its whole height; and a heading leaves room for the
+ * button behind it, which nobody sees but which made the page too wide.
  */
 const CUSTOM_CSS = `:root { --scalar-custom-header-height: ${HEADER_HEIGHT}; }
 .light-mode { --scalar-color-2: #444b57; --scalar-color-3: #5b6270; --scalar-color-green: #00683f; --scalar-color-blue: #0a5fa3;
@@ -24,7 +25,9 @@ ul.endpoints.endpoints { overflow: visible; }
 .scalar-card-content.scalar-card-content:has(> .endpoints) { max-height: none; overflow: visible; }
 .endpoints .endpoint-path { min-width: 0; overflow-wrap: anywhere; white-space: normal; }
 :has(> h2 [data-testid='auth-indicator']) { flex-wrap: wrap; height: auto; }
-h2:has([data-testid='auth-indicator']) { flex-shrink: 0; }`;
+h2:has([data-testid='auth-indicator']) { flex-shrink: 0; }
+:has(> [class~='group/heading']) { padding-inline-end: 2rem; }
+.t-doc__header span.whitespace-nowrap { min-width: 0; line-height: 1.2; white-space: normal; }`;
 
 const authenticationOf = ({ scheme, token }: { scheme: string; token: string }) => ({
   preferredSecurityScheme: scheme,
