@@ -9,6 +9,7 @@ import { type Harness, startHarness } from '../contract/payments/harness.ts';
 import { type Received, type Receiver, startReceiver } from '../contract/payments/receiver.ts';
 
 const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
+const OTHER_ID = '7'.repeat(32);
 const PARENT_ID = '00f067aa0ba902b7';
 const TRACEPARENT = `00-${TRACE_ID}-${PARENT_ID}-01`;
 
@@ -40,12 +41,13 @@ const pay = (key: string, headers: Record<string, string> = {}) =>
 const toldOf = (id: string): Received[] => receiver.at('/hook').filter(({ body }) => body.data.id === id);
 
 test('every webhook of a payment names the trace of its request, and those of others in the same batch do not', async () => {
-  const [traced, plain, invalid] = await Promise.all([
+  const [traced, another, plain, invalid] = await Promise.all([
     pay('traced', { traceparent: TRACEPARENT }),
+    pay('another', { traceparent: `00-${OTHER_ID}-${PARENT_ID}-01` }),
     pay('plain'),
     pay('invalid', { traceparent: `00-${'0'.repeat(32)}-${PARENT_ID}-01` }),
   ]);
-  const ids = [traced, plain, invalid].map(({ body }) => body.id as string);
+  const ids = [traced, another, plain, invalid].map(({ body }) => body.id as string);
   for (const id of ids)
     await expect
       .poll(() =>
@@ -59,7 +61,9 @@ test('every webhook of a payment names the trace of its request, and those of ot
   // Each is a step of its own, and none the caller's.
   const steps = new Set([PARENT_ID, ...traces.map((trace) => trace?.parentId)]);
   expect(steps.size).toBe(4);
-  for (const id of ids.slice(1))
+  const others = toldOf(ids[1] ?? '').map(({ headers }) => parseTraceparent(headers.traceparent)?.traceId);
+  expect(others).toEqual([OTHER_ID, OTHER_ID, OTHER_ID]);
+  for (const id of ids.slice(2))
     expect(toldOf(id).map(({ headers }) => headers.traceparent)).toEqual([undefined, undefined, undefined]);
 });
 

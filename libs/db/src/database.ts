@@ -1,4 +1,4 @@
-import { createOutage, currentTrace, formatTraceparent, type Outage } from '@libs/runtime';
+import { carriedTrace, createOutage, type Outage } from '@libs/runtime';
 import pg from 'pg';
 import {
   type ConnectionOptions,
@@ -144,13 +144,13 @@ async function withClient<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Pro
 
 function beginStatement(wanted: TransactionOptions, options: DatabaseOptions): string {
   const begin = `begin isolation level ${wanted.isolation ?? 'read committed'}${wanted.readOnly ? ' read only' : ''}`;
-  const trace = currentTrace();
+  const trace = carriedTrace();
   if (!wanted.report && trace === undefined) return begin;
   return [
     begin,
     ...(wanted.report ? [reportSettings(options)] : []),
     // Jobs and deliveries that are added here keep it: their columns take it as their default.
-    ...(trace === undefined ? [] : [`set local trace.parent = '${formatTraceparent(trace)}'`]),
+    ...(trace === undefined ? [] : [`set local trace.parent = '${trace.replaceAll("'", "''")}'`]),
   ].join('; ');
 }
 

@@ -1,7 +1,15 @@
 // When jobs begin, in which batches, what becomes of those that fail, cron entries, and how a worker ends.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '@libs/db';
-import { createOutage, currentTrace, formatTraceparent, parseTraceparent, runInTrace } from '@libs/runtime';
+import {
+  createOutage,
+  currentTrace,
+  formatTraceparent,
+  parseTraceparent,
+  runInTrace,
+  runInTraces,
+  traceOf,
+} from '@libs/runtime';
 import { until } from '@libs/runtime/testing';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openTrial, type Trial } from '../test/trial.ts';
@@ -90,6 +98,20 @@ test('jobs of many traces go on each under its own, and take no more connections
   await expect.poll(trial.waiting).toBe(0);
   expect(told).toEqual(new Map(traces.map((traceparent) => [traceparent, traceparent])));
   expect([seen.length, Math.max(...seen)]).toEqual([12, 2]);
+});
+
+test('jobs that name a trace for each thing are one batch with those that name none, which knows them all', async () => {
+  const traceOfThing = (id: string) => ({ traceId: id.repeat(32), parentId: id.repeat(16), sampled: true });
+  const add = () =>
+    trial.database.transaction((tx) => enqueueJobs(tx, 'public', [{ name: 'task', payload: 1 }]));
+  for (const id of ['a', 'b']) await runInTraces(new Map([[id, traceOfThing(id)]]), add);
+  await add();
+  const batches: unknown[] = [];
+  await trial.work(async (jobs) => {
+    batches.push([jobs.length, traceOf('a'), traceOf('b'), currentTrace()]);
+  });
+  await expect.poll(trial.waiting).toBe(0);
+  expect(batches).toEqual([[3, traceOfThing('a'), traceOfThing('b'), undefined]]);
 });
 
 test('a job exists exactly when its transaction commits, and starts at once', async () => {

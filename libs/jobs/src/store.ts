@@ -24,7 +24,7 @@ export interface Job<Payload = unknown> {
   key: string | null;
   /** Which try this is, from 1; with the id it proves that the lease is still ours. */
   attempt: number;
-  /** Whose request it follows from, where somebody said so. */
+  /** Whose request it follows from, where somebody said so; of several things, whose for each (see `trace.ts`). */
   traceparent?: string | null;
 }
 
@@ -55,14 +55,13 @@ export async function enqueueJobs(tx: Queryable, schema: string, jobs: readonly 
 
 /**
  * The same for a statement that writes its jobs together with everything else: two of its common table expressions, for
- * `rows` of name and payload, and of a traceparent where each is traced by itself. Its select has to count `woken`, or nobody is. Rejected: a function of the database for it,
- * which took a twelfth of Postgres's work for a small batch of payments.
+ * `rows` of name, payload and what it carries of traces. Its select has to count `woken`, or nobody is. Rejected: a function of the
+ * database for it, which took a twelfth of Postgres's work for a small batch of payments.
  */
-export function enqueueWithin(rows: string, { traced = false } = {}): string {
-  const trace = traced ? ', traceparent' : '';
+export function enqueueWithin(rows: string): string {
   return `queued as (
-  insert into jobs (name, payload, ready_at${trace})
-  select name, payload, now()${trace} from (${rows}) as new (name, payload${trace}) returning name
+  insert into jobs (name, payload, ready_at, traceparent)
+  select name, payload, now(), traceparent from (${rows}) as new (name, payload, traceparent) returning name
 ), woken as materialized (
   select pg_notify(current_schema() || '_jobs', name)::text from queued
 )`;

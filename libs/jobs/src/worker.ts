@@ -1,12 +1,5 @@
 import type { Database, Queryable, Subscription } from '@libs/db';
-import {
-  createOutage,
-  leaveTrace,
-  type Outage,
-  parseTraceparent,
-  runInTrace,
-  startBeats,
-} from '@libs/runtime';
+import { createOutage, leaveTrace, type Outage, runInCarried, sharedTrace, startBeats } from '@libs/runtime';
 import type { JobMetrics } from './metrics.ts';
 import { overlapOf } from './overlap.ts';
 import type { Schedule } from './schedule.ts';
@@ -200,9 +193,9 @@ function createLane(handler: Handler, options: WorkerOptions): Lane {
     else timer = setTimeout(wake, waitMs);
   }
 
-  /** What follows from a request goes on under its trace, and so for itself; nearly all jobs have none. */
+  /** What follows from one request goes on under its trace, and so for itself; nearly all jobs have none, or one for each thing. */
   function startByTrace(jobs: readonly Job[]): void {
-    const groups = [...Map.groupBy(jobs, (job) => job.traceparent ?? null).values()];
+    const groups = [...Map.groupBy(jobs, (job) => sharedTrace(job.traceparent)).values()];
     for (const inTurn of chainsOf(groups, handler.concurrency)) start(inTurn);
   }
 
@@ -229,8 +222,8 @@ function createLane(handler: Handler, options: WorkerOptions): Lane {
     try {
       for (const group of groups) {
         for (const job of group) waiting.delete(job);
-        const trace = parseTraceparent(group[0]?.traceparent ?? undefined);
-        isDone = (await runInTrace(trace, () => run(group))) && isDone;
+        const carried = group.map((job) => job.traceparent);
+        isDone = (await runInCarried(carried, () => run(group))) && isDone;
       }
     } finally {
       extensions.stop();

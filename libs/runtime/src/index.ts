@@ -43,12 +43,18 @@ export {
 export { type JsonFault, JsonRefused, parseInSlices, type SlicedJson } from './sliced-json.ts';
 export { type ListenOptions, listen, type MainOptions, runMain, StartError, startFailure } from './start.ts';
 export {
+  carriedTrace,
   currentTrace,
   formatTraceparent,
   leaveTrace,
   nextTraceparent,
   parseTraceparent,
+  runInCarried,
   runInTrace,
+  runInTraces,
+  sharedTrace,
   type Trace,
+  type Traces,
+  traceOf,
 } from './trace.ts';
 export { nextTurn } from './turns.ts';

@@ -24,7 +24,7 @@ export interface EventRef {
 
 export interface NewDelivery extends EndpointRef, EventRef {
   readonly eventType: string;
-  /** Whose request the event follows from; that of the transaction where nothing is said, and where tables are spread. */
+  /** Whose request the event follows from; where nothing is said, the one to which all of the work belongs. */
   readonly traceparent?: string | null;
 }
 

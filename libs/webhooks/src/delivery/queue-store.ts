@@ -73,28 +73,18 @@ function writeStatements(schema: string) {
   const channel = deliveryChannel(schema);
   const add = {
     name: `${schema}.queue.add`,
-    text: `insert into ${schema}.queue (tenant_id, id, endpoint_id, event_id, event_type, due_at, created_at)
-  select tenant_id, id, endpoint_id, event_id, event_type, $6, $6
-  from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
-    as new (tenant_id, id, endpoint_id, event_id, event_type)`,
+    // The trace is said for each: what the transaction carries may be of several events.
+    text: `insert into ${schema}.queue (tenant_id, id, endpoint_id, event_id, event_type, due_at, created_at, traceparent)
+  select tenant_id, id, endpoint_id, event_id, event_type, $6, $6, traceparent
+  from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $7::text[])
+    as new (tenant_id, id, endpoint_id, event_id, event_type, traceparent)`,
   };
   const insert = {
     name: `${schema}.queue.insert`,
     text: `with added as (
   ${add.text}
 )
-select pg_notify('${channel}', message)::text from unnest($7::text[]) as message`,
-  };
-  const insertTraced = {
-    name: `${schema}.queue.insert_traced`,
-    text: `with added as (
-  insert into ${schema}.queue (tenant_id, id, endpoint_id, event_id, event_type, due_at, created_at, traceparent)
-  select tenant_id, id, endpoint_id, event_id, event_type, $6, $6,
-    coalesce(traceparent, nullif(current_setting('trace.parent', true), ''))
-  from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $8::text[])
-    as new (tenant_id, id, endpoint_id, event_id, event_type, traceparent)
-)
-select pg_notify('${channel}', message)::text from unnest($7::text[]) as message`,
+select pg_notify('${channel}', message)::text from unnest($8::text[]) as message`,
   };
   const notifyAll = `select pg_notify('${channel}', message)::text from unnest($1::text[]) as message`;
 
@@ -111,17 +101,14 @@ select pg_notify('${channel}', message)::text from unnest($7::text[]) as message
         rows.map((row) => row.endpointId),
         rows.map((row) => row.eventId),
         rows.map((row) => row.eventType),
+        at,
+        rows.map((row) => row.traceparent ?? null),
       ];
       if (tx.isSpread) {
         // Part of a statement over tables that are spread may run on any server; those who listen are at the first.
-        await tx.query(add, [...columns, at]);
+        await tx.query(add, columns);
         await tx.query(notifyAll, [messages]);
-      } else if (rows.some((row) => row.traceparent != null)) {
-        await tx.query(insertTraced, [
-          ...[...columns, at, messages],
-          rows.map((row) => row.traceparent ?? null),
-        ]);
-      } else await tx.query(insert, [...columns, at, messages]);
+      } else await tx.query(insert, [...columns, messages]);
     },
 
     /**

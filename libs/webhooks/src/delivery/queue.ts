@@ -1,4 +1,5 @@
 import type { Queryable } from '@libs/db';
+import { currentTrace, formatTraceparent } from '@libs/runtime';
 import { createAbandoning } from './abandoning.ts';
 import { announce } from './announcement.ts';
 import type { Delivery, DeliveryStatus, EndpointRef, NewDelivery } from './delivery.ts';
@@ -62,7 +63,9 @@ export function createDeliveryQueue(options: DeliveryQueueOptions): DeliveryQueu
 
   return {
     async enqueue(tx, rows, { notify = notifyAlways } = {}) {
-      const queued = rows.map((row) => ({ ...row, id: newId('dlv') }));
+      const trace = currentTrace();
+      const traceparent = trace === undefined ? null : formatTraceparent(trace);
+      const queued = rows.map((row) => ({ traceparent, ...row, id: newId('dlv') }));
       for (let start = 0; start < queued.length; start += ROWS_PER_STATEMENT_MAX) {
         const part = queued.slice(start, start + ROWS_PER_STATEMENT_MAX);
         await store.insert(tx, part, now(), notify ? announce(part) : []);

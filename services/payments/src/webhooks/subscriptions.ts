@@ -1,5 +1,5 @@
 import type { Queryable } from '@libs/db';
-import { currentTrace, formatTraceparent, type Trace } from '@libs/runtime';
+import { formatTraceparent, traceOf } from '@libs/runtime';
 import type { DeliveryQueue, NewDelivery } from '@libs/webhooks';
 import type { PaymentsEvent } from '../events/event.ts';
 import { webhookBody } from '../events/event-json.ts';
@@ -16,7 +16,6 @@ export function createSubscriptionService(queue: DeliveryQueue, offers: Pick<Del
     tx: Queryable,
     events: readonly PaymentsEvent[],
     subscriptions: Subscriptions,
-    traceOf: (event: PaymentsEvent) => Trace | undefined = currentTrace,
   ): Promise<void> {
     const rows: Row[] = events.flatMap((event) =>
       subscribersOf(subscriptions, event).map(({ endpointId }) => ({
@@ -24,7 +23,7 @@ export function createSubscriptionService(queue: DeliveryQueue, offers: Pick<Del
         endpointId,
         eventId: event.id,
         eventType: event.type,
-        traceparent: traceparentOf(traceOf(event)),
+        traceparent: traceparentOf(event),
         event,
       })),
     );
@@ -53,7 +52,8 @@ export function createSubscriptionService(queue: DeliveryQueue, offers: Pick<Del
   };
 }
 
-function traceparentOf(trace: Trace | undefined): string | null {
+function traceparentOf({ subjectId }: PaymentsEvent): string | null {
+  const trace = traceOf(subjectId);
   return trace === undefined ? null : formatTraceparent(trace);
 }
 

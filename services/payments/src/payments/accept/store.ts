@@ -10,7 +10,7 @@ import {
   timestamptzArray,
 } from '@libs/db';
 import { enqueueWithin } from '@libs/jobs';
-import { formatTraceparent } from '@libs/runtime';
+import { carriedTrace } from '@libs/runtime';
 import type { Payment } from '../payment.ts';
 import { LIVE_SUBMIT_JOB, SUBMIT_JOB } from '../submit-job.ts';
 import { ACCEPT_STATUS, type Acceptance, type Claims, compareKeys, type Versions } from './acceptance.ts';
@@ -86,10 +86,8 @@ export async function insertAccepted(
   const events = ordered.map((acceptance) => acceptance.event);
   // In one order, like every lock.
   const compared = [...versions].sort(([a], [b]) => (a < b ? -1 : 1));
-  const isTraced = ordered.some(({ trace }) => trace !== undefined);
-  const hasRefunds = isTraced || payments.some((payment) => payment.refundOf !== null);
-  const plain = hasRefunds ? ACCEPT_WITH_REFUNDS : ACCEPT[keys];
-  const { rows } = await db.query<ClaimsRow>(isTraced ? ACCEPT_TRACED : plain, [
+  const hasRefunds = payments.some((payment) => payment.refundOf !== null);
+  const { rows } = await db.query<ClaimsRow>(hasRefunds ? ACCEPT_WITH_REFUNDS : ACCEPT[keys], [
     textArray(payments.map((payment) => payment.tenantId)),
     textArray(ordered.map((acceptance) => acceptance.key)),
     textArray(ordered.map((acceptance) => acceptance.canonicalBody)),
@@ -100,13 +98,13 @@ export async function insertAccepted(
     textArray(ordered.map((acceptance) => acceptance.hold.id)),
     textArray(compared.map(([tenantId]) => tenantId)),
     int8Array(compared.map(([, version]) => version)),
+    carriedTrace() ?? null,
     ...(hasRefunds
       ? [
           textArray(ordered.map((acceptance) => acceptance.path)),
           textArray(payments.map((payment) => payment.refundOf)),
         ]
       : []),
-    ...(isTraced ? [textArray(ordered.map(({ trace }) => (trace ? formatTraceparent(trace) : null)))] : []),
   ]);
   const [row] = rows;
   const stale = new Set(row?.stale?.split(' '));
@@ -150,7 +148,6 @@ interface AcceptVariant {
   refundOf: string;
   arrays: string;
   columns: string;
-  traced?: boolean;
 }
 
 /**
@@ -158,7 +155,7 @@ interface AcceptVariant {
  * relies on it neither looks for each key before it writes it nor sorts out which were free: a tenth less for Postgres.
  * The odd `is true` keeps the planner from turning the look-up among the claimed into a loop over them for each row.
  */
-const acceptText = ({ keys, path, refundOf, arrays, columns, traced = false }: AcceptVariant) => `
+const acceptText = ({ keys, path, refundOf, arrays, columns }: AcceptVariant) => `
 with stale as materialized (
   select seen.tenant_id from unnest($18::text[], $19::bigint[]) as seen (tenant_id, version)
   left join lateral (select version from tenant_versions stored where stored.tenant_id = seen.tenant_id
@@ -195,10 +192,9 @@ with stale as materialized (
   select tenant_id, hold_id, id, 'hold', debit_account, credit_account, amount, created_at from ${acceptedOf(keys)}
 ), ${enqueueWithin(
   `select case when is_live then '${LIVE_SUBMIT_JOB}' else '${SUBMIT_JOB}' end,
-    jsonb_agg(jsonb_build_array(tenant_id, id))${traced ? ', traceparent' : ''}
+    jsonb_agg(jsonb_build_array(tenant_id, id)), $20::text
     from ${acceptedOf(keys)}, lateral (select right(tenant_id, 5) = '.live' as is_live) as mode
-    group by is_live${traced ? ', traceparent' : ''}`,
-  { traced },
+    group by is_live`,
 )}${
   keys === 'new'
     ? ''
@@ -224,14 +220,6 @@ const ACCEPT_WITH_REFUNDS = {
   name: 'payments.accept_refunds',
   text: acceptText({
     ...{ keys: 'unknown', path: 'path', refundOf: 'refund_of' },
-    ...{ arrays: ', $20::text[], $21::text[]', columns: ', path, refund_of' },
-  }),
-};
-/** A job for each trace, since what follows goes on under it. */
-const ACCEPT_TRACED = {
-  name: 'payments.accept_traced',
-  text: acceptText({
-    ...{ keys: 'unknown', path: 'path', refundOf: 'refund_of', traced: true },
-    ...{ arrays: ', $20::text[], $21::text[], $22::text[]', columns: ', path, refund_of, traceparent' },
+    ...{ arrays: ', $21::text[], $22::text[]', columns: ', path, refund_of' },
   }),
 };

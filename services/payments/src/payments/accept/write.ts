@@ -1,5 +1,5 @@
 import type { Database, Queryable } from '@libs/db';
-import { runInTrace, type Trace } from '@libs/runtime';
+import { runInTraces, type Trace } from '@libs/runtime';
 import type { PaymentsEvent } from '../../events/event.ts';
 import type { BalanceKey } from '../../ledger/balance.ts';
 import { lockForChange, recordBalanceChanges } from '../../ledger/service.ts';
@@ -41,7 +41,15 @@ export interface Written {
  * Payments that only meet the world outside are one statement; the others need balances locked and deliveries. Within a
  * transaction of the caller's all of them are written there.
  */
-export async function writeDrafts(
+export function writeDrafts(
+  deps: WriteDependencies,
+  drafts: readonly PlacedDraft[],
+  context: { known: KnownTenants; tx: Queryable | null },
+): Promise<Written> {
+  return runInTraces(tracesOf(drafts), () => write(deps, drafts, context));
+}
+
+async function write(
   deps: WriteDependencies,
   drafts: readonly PlacedDraft[],
   { known, tx }: { known: KnownTenants; tx: Queryable | null },
@@ -65,14 +73,8 @@ export async function writeDrafts(
     sort({ drafts: plain, claims }, written);
   }
   if (careful.length > 0) {
-    // Where tables are spread, jobs take the trace of their transaction: those of one have one for themselves.
-    const groups = deps.database.isSpread
-      ? Map.groupBy(careful, ({ acceptance }) => acceptance.trace)
-      : new Map([[undefined, careful]]);
-    for (const [trace, group] of groups) {
-      const write = () => deps.database.transaction((own) => writeCarefully(deps, own, group, writing));
-      sort(await runInTrace(trace, write), written);
-    }
+    const carefully = (own: Queryable) => writeCarefully(deps, own, careful, writing);
+    sort(await deps.database.transaction(carefully), written);
   }
   count(deps, deps.database, drafts, written);
   return written;
@@ -98,8 +100,7 @@ async function insertPlain(
   acceptances: readonly Acceptance[],
   versions: Versions,
 ): Promise<Claims> {
-  const isTraced = acceptances.some(({ trace }) => trace !== undefined);
-  if (!repeats.areExpected && !isTraced) {
+  if (!repeats.areExpected) {
     try {
       const claims = await insertAcceptances(database, acceptances, { versions, keys: 'new' });
       repeats.noteBatch({ hadRepeats: false });
@@ -118,11 +119,10 @@ async function insertPlain(
 
 function needsCare(
   deps: WriteDependencies,
-  { acceptance: { payment, event, trace }, newMethods }: Draft,
+  { acceptance: { payment, event }, newMethods }: Draft,
   subscriptions: Subscriptions,
 ): boolean {
   return (
-    (trace !== undefined && deps.database.isSpread) ||
     newMethods.length > 0 ||
     payment.refundOf !== null ||
     isBalanceAccount(payment.debitAccount) ||
@@ -172,22 +172,18 @@ async function writeCarefully(
   );
   const methodEvents = await deps.paymentMethods.insert(tx, distinctMethods(accepted));
   const paymentEvents = accepted.map(({ acceptance }) => acceptance.event);
-  const traces = tracesOf(accepted);
-  await deps.subscriptions.enqueue(tx, [...methodEvents, ...paymentEvents], subscriptions, (event) =>
-    traces.get(`${event.tenantId} ${event.subjectId}`),
-  );
+  await deps.subscriptions.enqueue(tx, [...methodEvents, ...paymentEvents], subscriptions);
   return { drafts: covered, claims };
 }
 
 const nothingClaimed: Claims = { claimed: new Set(), stale: new Set() };
 
-/** Under which trace an object came to be, by tenant and id. */
+/** Under which trace an object comes to be. */
 function tracesOf(drafts: readonly PlacedDraft[]): Map<string, Trace> {
   const traces = new Map<string, Trace>();
   for (const { acceptance, newMethods } of drafts) {
     if (acceptance.trace === undefined) continue;
-    for (const { tenantId, id } of [...newMethods, acceptance.payment])
-      traces.set(`${tenantId} ${id}`, acceptance.trace);
+    for (const { id } of [...newMethods, acceptance.payment]) traces.set(id, acceptance.trace);
   }
   return traces;
 }
