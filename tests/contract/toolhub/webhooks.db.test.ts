@@ -135,6 +135,18 @@ describe('the configuration', () => {
 });
 
 describe('a delivery', () => {
+  test('carries the trace of the request on that it follows from', async () => {
+    const { customer, path } = await setUp();
+    const traceId = 'a'.repeat(32);
+    await call(`${service.url}/api/webhooks/test`, {
+      method: 'POST',
+      token: customer.token,
+      headers: { traceparent: `00-${traceId}-${'b'.repeat(16)}-01` },
+    });
+    await arrivals(path, 1);
+    expect(receiver.at(path)[0]?.headers.traceparent).toMatch(new RegExp(`^00-${traceId}-[0-9a-f]{16}-01$`));
+  });
+
   test('[TH-8.4] carries type, timestamp and data, signed under the id of its event', async () => {
     const { api, path, secret } = await setUp();
     const sent = await api('POST', '/api/webhooks/test');
