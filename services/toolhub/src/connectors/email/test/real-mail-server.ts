@@ -20,6 +20,12 @@ const START_MS_MAX = 60_000;
 const POLL_MS = 25;
 const STOP_MS_MAX = 5_000;
 
+/** Dovecot's processes have users of their own, who read nothing that was written with the rights which a strict umask leaves. */
+async function writeReadable(path: string, content: string): Promise<void> {
+  await writeFile(path, content);
+  await chmod(path, 0o644);
+}
+
 /** Null, or what keeps the real servers, or Dovecot alone, from being started here. */
 export function missingForRealMail({ delivery = true }: { delivery?: boolean } = {}): string | null {
   const needed = [DOVECOT_PATH, SUBMISSION_PATH, LMTP_PATH, ...(delivery ? [OPENSMTPD_PATH] : [])];
@@ -244,17 +250,19 @@ export async function startRealMail({
 }: RealMailOptions): Promise<RealMailServer> {
   const folder = await mkdtemp(join(tmpdir(), 'real-mail-'));
   await chmod(folder, 0o755);
-  await Promise.all(['run', 'state', 'mail', 'public', 'kept'].map((name) => mkdir(join(folder, name))));
-  await Promise.all(['mail', 'public', 'kept'].map((name) => chmod(join(folder, name), 0o777)));
+  const modes = { run: 0o755, state: 0o755, mail: 0o777, public: 0o777, kept: 0o777 };
+  for (const [name, mode] of Object.entries(modes)) {
+    await mkdir(join(folder, name));
+    await chmod(join(folder, name), mode);
+  }
   const [imap, lmtp, submission, smtp] = (await freePorts(4)) as [number, number, number, number];
   const ports = { imap, lmtp, submission, smtp };
   // The trailing colons are part of the format.
   const lines = Object.entries(users).map(([user, password]) => `${user}:{PLAIN}${password}::::::\n`);
-  await writeFile(join(folder, 'users'), lines.join(''), { mode: 0o644 });
-  await writeFile(
+  await writeReadable(join(folder, 'users'), lines.join(''));
+  await writeReadable(
     join(folder, 'oauth2.conf'),
     `introspection_url = ${tokenInfoUrl}\nintrospection_mode = get\nusername_attribute = username\nactive_attribute = active\nactive_value = true\n`,
-    { mode: 0o644 },
   );
   const namespaces = isPrefixed ? prefixedNamespaces(folder) : PLAIN_NAMESPACES;
   await writeFile(join(folder, 'dovecot.conf'), dovecotConfig(folder, { ports, namespaces }));
