@@ -35,8 +35,13 @@ export default defineConfig({
         test: {
           name: 'db',
           include: [databaseTests],
-          // On a cluster alone: see its own vitest.config.ts.
-          exclude: ['**/node_modules/**', '**/.data/**', 'tests/citus/**'],
+          // On a cluster alone, and with `npm run pages` alone: each has a vitest.config.ts of its own.
+          exclude: [
+            '**/node_modules/**',
+            '**/.data/**',
+            'tests/citus/**',
+            'tests/browser/**/{mishaps,reference}.db.test.ts',
+          ],
           globalSetup: ['tools/test-database.ts'],
         },
       },

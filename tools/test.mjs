@@ -1,4 +1,5 @@
-// npm test: everything that proves the repository, on a machine with nothing but Node and npm.
+// npm test [file …]: everything that proves the repository in minutes, on a machine with nothing but Node and npm.
+// npm run pages: both dashboards, guides and references in a browser, with all that can go wrong there.
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -56,8 +57,10 @@ function count(ok) {
   totals[ok ? 'passed' : 'failed'] += 1;
 }
 
-const arguments_ = process.argv.slice(2);
-if (arguments_.length === 0) {
+const isPages = process.argv[2] === '--pages';
+const chosen = process.argv.slice(isPages ? 3 : 2);
+const config = isPages ? ['--config', join(root, 'tests', 'browser', 'vitest.config.ts')] : [];
+if (chosen.length === 0 && !isPages) {
   count(step('format and lint', bin('biome'), ['check', '--error-on-warnings', '.']));
   count(step('types', bin('tsc'), ['-p', '.']));
   count(step('types of the pages', bin('tsc'), ['-p', 'tsconfig.browser.json']));
@@ -68,14 +71,14 @@ count(step('dashboards, where their sources changed', node, [join(root, 'tools',
 /** Runs the tests, and says of each file how many passed and which failed; `broken` if the run itself did not end well. */
 async function runTests(title, filters) {
   const folder = mkdtempSync(join(scratch, 'run-'));
-  const vitest = [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', ...filters];
+  const vitest = [join(root, 'node_modules', 'vitest', 'vitest.mjs'), 'run', ...config, ...filters];
   return readOutcome(await scannedStep(title, node, [...vitest, ...reportersInto(folder)]), folder);
 }
 
-const first = await runTests('tests', arguments_);
+const first = await runTests(isPages ? 'pages in a browser' : 'tests', chosen);
 let broken = first.broken;
 const luck = [];
-if (arguments_.length === 0 && first.failedFiles.length > 0 && first.failedFiles.length <= TRIED_AGAIN_MAX) {
+if (chosen.length === 0 && first.failedFiles.length > 0 && first.failedFiles.length <= TRIED_AGAIN_MAX) {
   const again = await runTests('what failed, once more and alone', [...first.failedFiles, '--maxWorkers=1']);
   broken ||= again.broken;
   for (const [name, result] of again.files) {

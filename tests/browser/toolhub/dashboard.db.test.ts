@@ -6,17 +6,9 @@ import { hasChromium, openPage, startChromium, type WatchedPage } from '../chrom
 import { testConnecting } from './connecting.ts';
 import { testEveryPage, testStranger } from './every-page.ts';
 import { testJourney, testJourneysEnd } from './journey.ts';
-import { testKeyboard } from './keyboard.ts';
-import { testLayout } from './layout.ts';
-import { testMishaps } from './mishaps.ts';
-import { testNotLost } from './not-lost.ts';
 import { testOperator } from './operator.ts';
 import { type Dashboard, startDashboard } from './rig.ts';
-import { testStayingTrue } from './staying-true.ts';
 import { STEP_MS } from './steps.ts';
-import { testTelling } from './telling.ts';
-import { testTrying } from './trying.ts';
-import { testReach } from './within-reach.ts';
 
 describe.runIf(hasChromium)('the dashboard of Toolhub', () => {
   let hub: Dashboard;
@@ -41,12 +33,4 @@ describe.runIf(hasChromium)('the dashboard of Toolhub', () => {
   testJourneysEnd(running);
   testOperator(running);
   testEveryPage(running);
-  testKeyboard(running);
-  testLayout(running);
-  testMishaps(running);
-  testTelling(running);
-  testStayingTrue(running);
-  testNotLost(running);
-  testReach(running);
-  testTrying(running);
 });

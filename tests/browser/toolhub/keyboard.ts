@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { call, signUp } from '../../../services/toolhub/test/accounts.ts';
 import { ADMIN_TOKEN } from '../../../services/toolhub/test/instance.ts';
 import { isDrawn, openPage } from '../chromium.ts';
-import type { Running } from './rig.ts';
+import type { Serving } from './rig.ts';
 import { addAuditEntries, LOOKED_AT_MAX } from './seed.ts';
 import { STEP_MS } from './steps.ts';
 
@@ -32,7 +32,7 @@ const CHOSEN_IS_IN_VIEW = `(() => {
   };
 })()`;
 
-export function testKeyboard(running: () => Running): void {
+export function testKeyboard(running: () => Serving): void {
   test('after a confirmed deletion the focus is at the next row, then at the one before, then at the heading', {
     timeout: 60_000,
   }, async () => {

@@ -6,7 +6,7 @@ import { authorizeUrl, newPkce, registerClient } from '../../../services/toolhub
 import { ADMIN_TOKEN } from '../../../services/toolhub/test/instance.ts';
 import { isDrawn, isWhole, openPage, sidewaysPixels } from '../chromium.ts';
 import { addDevices, OTHER_ADDRESS } from '../devices.ts';
-import type { Running } from './rig.ts';
+import type { Serving } from './rig.ts';
 import { addDeadLetters } from './seed.ts';
 import { panel, STEP_MS } from './steps.ts';
 
@@ -28,7 +28,7 @@ const GAPS = `(() => {
   return boxes.slice(1).map(({ left }, n) => left - boxes[n].right);
 })()`;
 
-export function testLayout(running: () => Running): void {
+export function testLayout(running: () => Serving): void {
   async function openAs(account: Account | undefined, viewport = DESKTOP): Promise<Page> {
     const { hub, chromium } = running();
     const { page } = await openPage(chromium, hub.url, { viewport });

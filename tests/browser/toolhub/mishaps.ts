@@ -5,13 +5,13 @@ import { callTool } from '../../../services/toolhub/src/mcp/test/rig.ts';
 import { type Account, call, makeToken, PASSWORD, signUp } from '../../../services/toolhub/test/accounts.ts';
 import { ADMIN_TOKEN } from '../../../services/toolhub/test/instance.ts';
 import { openPage } from '../chromium.ts';
-import { type Running, VENDOR_TOKEN } from './rig.ts';
+import { type Serving, VENDOR_TOKEN } from './rig.ts';
 import { heading, panel, STEP_MS, said } from './steps.ts';
 
 const SLOW_MACHINE_MS = 60_000;
 
 /** Tests of the file that has the service and the browser running. */
-export function testMishaps(running: () => Running): void {
+export function testMishaps(running: () => Serving): void {
   /** One for all, one person after the other: a new one would read the whole program again. */
   let context: BrowserContext | undefined;
 

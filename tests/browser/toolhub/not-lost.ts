@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { type Account, call, makeToken, PASSWORD, signUp } from '../../../services/toolhub/test/accounts.ts';
 import { authorizeUrl, newPkce, registerClient } from '../../../services/toolhub/test/authorization.ts';
 import { isDrawn, openPage } from '../chromium.ts';
-import type { Running } from './rig.ts';
+import type { Serving } from './rig.ts';
 import { connectMastodon, waitForApproval } from './seed.ts';
 import { go, heading, panel, STEP_MS, said } from './steps.ts';
 
@@ -24,7 +24,7 @@ const refusal = (detail: string, errors: object[] = []) => ({
   }),
 });
 
-export function testNotLost(running: () => Running): void {
+export function testNotLost(running: () => Serving): void {
   async function openAs({ cookie }: Account): Promise<Page> {
     const { hub, chromium } = running();
     const { page } = await openPage(chromium, hub.url);

@@ -22,9 +22,13 @@ export const VENDOR_TOKEN = 'token-of-ada';
 export const ADA = { email: 'ada@example.com', password: 'a long enough password' };
 
 /** What all tests of the dashboard use. */
-export interface Running {
+export interface Serving {
   hub: Dashboard;
   chromium: Browser;
+}
+
+/** What her way through the pages uses, too. */
+export interface Running extends Serving {
   /** Ada's window. */
   watched: WatchedPage;
   page: Page;

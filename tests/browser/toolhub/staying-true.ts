@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { callTool } from '../../../services/toolhub/src/mcp/test/rig.ts';
 import { type Account, call, makeToken, signUp } from '../../../services/toolhub/test/accounts.ts';
 import { openPage } from '../chromium.ts';
-import type { Running } from './rig.ts';
+import type { Serving } from './rig.ts';
 import { addAuditEntries, addInvoice, callMastodon, connectMastodon, LOOKED_AT_MAX } from './seed.ts';
 import { heading, panel, STEP_MS } from './steps.ts';
 
@@ -19,7 +19,7 @@ const AWAY = {
   }),
 };
 
-export function testStayingTrue(running: () => Running): void {
+export function testStayingTrue(running: () => Serving): void {
   async function openAs(account: Account, options: BrowserContextOptions = {}): Promise<Page> {
     const { hub, chromium } = running();
     const { page } = await openPage(chromium, hub.url, options);

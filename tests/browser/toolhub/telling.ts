@@ -4,12 +4,12 @@ import { expect, test } from 'vitest';
 import { callTool } from '../../../services/toolhub/src/mcp/test/rig.ts';
 import { type Account, call, makeToken, PASSWORD, signUp } from '../../../services/toolhub/test/accounts.ts';
 import { openPage } from '../chromium.ts';
-import type { Running } from './rig.ts';
+import type { Serving } from './rig.ts';
 import { panel, STEP_MS, said } from './steps.ts';
 
 const SLOW_MACHINE_MS = 60_000;
 
-export function testTelling(running: () => Running): void {
+export function testTelling(running: () => Serving): void {
   async function openAs({ cookie }: Account): Promise<Page> {
     const { hub, chromium } = running();
     const { page } = await openPage(chromium, hub.url);

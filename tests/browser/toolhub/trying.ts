@@ -5,7 +5,7 @@ import { CALL_LONGEST_MS } from '../../../services/toolhub/src/calls/call-times.
 import { STILL_RUNNING } from '../../../services/toolhub/src/calls/still-running.ts';
 import { signUp } from '../../../services/toolhub/test/accounts.ts';
 import { openPage } from '../chromium.ts';
-import type { Running } from './rig.ts';
+import type { Serving } from './rig.ts';
 import { STEP_MS, said } from './steps.ts';
 
 const SLOW_MACHINE_MS = 60_000;
@@ -14,7 +14,7 @@ interface Sent {
   arguments: { idempotency_key: string; scheduled_at?: string };
 }
 
-export function testTrying(running: () => Running): void {
+export function testTrying(running: () => Serving): void {
   async function openTool(name: string): Promise<Page> {
     const { hub, chromium } = running();
     const { cookie } = await signUp(hub.url);

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { type Account, call, makeToken, signUp } from '../../../services/toolhub/test/accounts.ts';
 import { ADMIN_TOKEN } from '../../../services/toolhub/test/instance.ts';
 import { oneAtATime, openPage } from '../chromium.ts';
-import type { Running } from './rig.ts';
+import type { Serving } from './rig.ts';
 import { addDeadLetters, addInvoice, callMastodon, connectMastodon, waitForApproval } from './seed.ts';
 import { heading, panel, STEP_MS, said } from './steps.ts';
 
@@ -13,7 +13,7 @@ const SLOW_MACHINE_MS = 60_000;
 /** More than a page of a list holds. */
 const MANY = 25;
 
-export function testReach(running: () => Running): void {
+export function testReach(running: () => Serving): void {
   async function openAs(account: Account | undefined): Promise<Page> {
     const { hub, chromium } = running();
     const { page } = await openPage(chromium, hub.url);
