@@ -94,6 +94,39 @@ test('[P-7.6] after a reset nothing is left to see but keys and endpoints, in th
   expect((await reset(live)).status).toBe(403);
 });
 
+test('[P-7.6] [P-10.3] a reset that is repeated under its key resets nothing again, in whatever process, and the key of another reset does', async () => {
+  const { test: key } = await harness.organisation();
+  const { test: other } = await harness.organisation();
+  const resetWith = (idempotencyKey: string, { on = harness as Instance, by = key } = {}) =>
+    on.call('POST', '/v1/sandbox/reset', {
+      key: by,
+      headers: { 'idempotency-key': idempotencyKey },
+    });
+  const first = await resetWith('once');
+  expect([first.status, first.headers.get('idempotent-replayed')]).toEqual([200, null]);
+  const { body: kept } = await pay(key);
+
+  for (const on of [harness, second, harness]) {
+    const repeat = await resetWith('once', { on });
+    expect([repeat.status, repeat.headers.get('idempotent-replayed')]).toEqual([200, 'true']);
+    expect(repeat.text).toBe(first.text);
+  }
+  expect((await get(key, `/v1/payments/${kept.id}`)).status).toBe(200);
+  expect((await resetWith('once', { by: other })).headers.get('idempotent-replayed')).toBeNull();
+
+  const next = await resetWith('twice');
+  expect(next.headers.get('idempotent-replayed')).toBeNull();
+  expect((await get(key, `/v1/payments/${kept.id}`)).status).toBe(404);
+  // Also the answer of a reset before the last one is kept.
+  expect((await resetWith('once')).text).toBe(first.text);
+
+  const crowd = await Promise.all(
+    [...Array(8)].map((_, i) => resetWith('crowd', { on: i % 2 ? second : harness })),
+  );
+  expect(new Set(crowd.map(({ text }) => text)).size).toBe(1);
+  expect(crowd.filter(({ headers }) => headers.get('idempotent-replayed') === null)).toHaveLength(1);
+});
+
 test('[P-7.6] whatever somebody did to the published sandbox, the first request works again', async () => {
   await pay(SANDBOX_KEY);
   await harness.call('POST', '/v1/sandbox/clock', { body: { advance: 'P9Y' } });

@@ -12,6 +12,13 @@ export type ReplyOnce = (
   keyed: KeyedWork<Transaction>,
 ) => Promise<FastifyReply>;
 
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** Whether the keys of this route outlive a reset of the sandbox: its own repeat would do it again otherwise. */
+    keysOutliveReset?: boolean;
+  }
+}
+
 /** The tenant id of what belongs to the operator and to no organisation. */
 const OPERATOR = 'operator';
 
@@ -21,7 +28,10 @@ function ownerOf({
   person,
   routeOptions,
 }: FastifyRequest): Pick<IdempotentRequest, 'tenantId' | 'mode'> {
-  if (caller !== null) return { tenantId: caller.tenant.id, mode: caller.tenant.mode };
+  if (caller !== null) {
+    const { id, organisationId, mode } = caller.tenant;
+    return { tenantId: routeOptions.config.keysOutliveReset === true ? organisationId : id, mode };
+  }
   const isOwn = person !== null && routeOptions.config.declared?.access === 'person';
   return { tenantId: isOwn ? person.userId : OPERATOR, mode: 'live' };
 }

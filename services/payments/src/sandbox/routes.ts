@@ -236,11 +236,12 @@ export function registerSandboxRoutes(
       rate: 'key',
       audit: { action: 'sandbox.reset' },
       idempotency: 'keyed',
+      config: { keysOutliveReset: true },
       schema: {
         operationId: 'sandbox.reset',
         summary: 'Begin test mode anew',
         description:
-          'No payments, payment methods, events, ledger, idempotency keys or clock are left; keys and webhook endpoints stay.',
+          'No payments, payment methods, events, ledger, idempotency keys or clock are left; keys and webhook endpoints stay. A repeat under the same `Idempotency-Key` resets nothing again.',
         tags,
         body: Type.Object({}, { additionalProperties: false, title: 'ResetSandbox', examples: [{}] }),
         response: { 200: Reset },
