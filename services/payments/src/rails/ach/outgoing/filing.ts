@@ -14,7 +14,7 @@ import { refundsFor } from '../entries/refunds.ts';
 import { type AchScope, followsClock, isCompressed, LIVE_SCOPE, modeOfScope } from '../entries/scope.ts';
 import type { NachaFile } from '../nacha/model.ts';
 import { writeNacha } from '../nacha/write.ts';
-import { fileDatesOf, isWindowMissed, timesOf } from '../schedule/schedule.ts';
+import { fileDatesOf, isWindowMissed, sharedMoment, timesOf } from '../schedule/schedule.ts';
 import { type AchContext, fileSealContext } from '../work/context.ts';
 import { FILE_LIMITS, type Originator, planFiles } from './files.ts';
 import { insertFile, lockCounters, lockScope, saveCounters } from './files-store.ts';
@@ -39,8 +39,7 @@ export function fileDue(context: AchContext, scope: AchScope, until: Date): Prom
     const found = await findQueued(tx, { scope, asOf: until, limit: ENTRIES_PER_FILE_MAX });
     const [first] = found;
     if (!first) return 0;
-    // What a clock has passed leaves as of its own hour, also where it was queued while a later step was under way.
-    const asOf = followsClock(scope) ? first.dueAt : until;
+    const asOf = filedAt(context, scope, { dueAt: first.dueAt, until });
     const queued = found.filter(({ dueAt }) => dueAt <= asOf);
     const { files } = await lockCounters(tx, scope, toNewYork(asOf).date);
     const needsMore = queued.length === ENTRIES_PER_FILE_MAX && files >= FILES_BEFORE_LATE;
@@ -58,6 +57,16 @@ export function fileDue(context: AchContext, scope: AchScope, until: Date): Prom
     if (going.length > 0) await writeFile(tx, context, { scope, asOf, entries: going, payments });
     return due.length;
   });
+}
+
+/** What a clock has passed leaves as of its own hour, also where it was queued while a later step was under way. */
+function filedAt(
+  { pace }: AchContext,
+  scope: AchScope,
+  { dueAt, until }: { dueAt: Date; until: Date },
+): Date {
+  if (!followsClock(scope)) return until;
+  return isCompressed(scope) ? sharedMoment(dueAt, { until, sandboxMs: pace.sandboxMs }) : dueAt;
 }
 
 /** As many entries as the sums of one file can hold. */

@@ -55,6 +55,17 @@ export function goodAtOf(leg: AchLeg, settlesAt: Date, terms: AchTerms): Date {
   return leg === 'debit' ? debitIsGoodAt(settlesAt, terms) : settlesAt;
 }
 
+const STRIDES_PER_WAY = 8;
+
+/**
+ * As of when something is done where windows do not wait. Who was held up catches up in order, or a late return would overtake the
+ * payment that it returns; in strides much shorter than the way, because a file for every millisecond would be too many.
+ */
+export function sharedMoment(due: Date, { until, sandboxMs }: { until: Date; sandboxMs: number }): Date {
+  const strideMs = Math.max(1, Math.floor(sandboxMs / STRIDES_PER_WAY));
+  return new Date(Math.min(until.getTime(), Math.ceil(due.getTime() / strideMs) * strideMs));
+}
+
 function later(at: Date, ms: number): Date {
   return new Date(at.getTime() + ms);
 }

@@ -106,6 +106,29 @@ describe('ordinary payments', () => {
   });
 });
 
+test('a clock that was set free: payments of different moments share files, as without a clock', async () => {
+  // Slow, so that also on a busy machine many moments fall into what is done together.
+  const slow = await createHouse({ sandboxMs: 2_400 });
+  try {
+    const owner = await slow.addTenant('org_free');
+    await slow.setClock(owner, new Date(Date.now() + 86_400_000));
+    await slow.sandbox.releaseClock(owner);
+    const ids: string[] = [];
+    for (let n = 0; n < 20; n += 1) ids.push(await slow.pay(owner, { amount: n + 1 }));
+    await slow.startWorking();
+    const { rows } = await slow.database.query<{ moments: number }>(
+      'select count(distinct created_at)::int as moments from payments where id = any($1)',
+      [ids],
+    );
+    expect(rows[0]?.moments).toBeGreaterThan(10);
+    for (const id of ids) await expect.poll(async () => (await slow.get(owner, id)).status).toBe('completed');
+    const files = await slow.database.query('select from ach_files where scope = $1', [`${owner.id}~free`]);
+    expect(files.rowCount).toBeLessThan(20);
+  } finally {
+    await slow.close();
+  }
+});
+
 describe('returns', () => {
   test.concurrent.each([
     ['the source', { sourceId: 'pm_test_ach_return_r01' }, 'R01', 'insufficient_funds'],

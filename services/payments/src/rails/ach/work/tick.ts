@@ -5,6 +5,7 @@ import { type AchScope, followsClock, isCompressed, LIVE_SCOPE } from '../entrie
 import { readAnswers } from '../incoming/reading.ts';
 import { fileDue } from '../outgoing/filing.ts';
 import { connectionFor, sendFiles } from '../outgoing/sending.ts';
+import { sharedMoment } from '../schedule/schedule.ts';
 import type { AchContext } from './context.ts';
 import { settleDue } from './settling.ts';
 import { timeOf } from './time.ts';
@@ -14,7 +15,6 @@ const STEPS_MAX = 2_000;
 const BITES_PER_STEP_MAX = 10_000;
 /** Without a clock something may be due every millisecond; what falls due within this is done together. */
 const SHARED_PAUSE_MS = 25;
-const STRIDES_PER_WAY = 8;
 /** A payment of two legs leaves, is good, leaves again and settles: three pauses between four hours. */
 const PAUSES_PER_HURRIED_WAY = 3;
 const HURRIED_STRIDE_MS = 3_600_000;
@@ -92,12 +92,8 @@ interface StepQuestion {
 
 /** As of when a step happens. */
 function stepTime(scope: AchScope, { due, now, sandboxMs }: StepQuestion): Date {
-  if (followsClock(scope)) return due;
-  if (!isCompressed(scope)) return now;
-  // Who was held up catches up in order, or a late return would overtake the payment that it returns; in strides much
-  // shorter than the way, because a file for every millisecond would be too many.
-  const stride = Math.max(1, Math.floor(sandboxMs / STRIDES_PER_WAY));
-  return new Date(Math.min(now.getTime(), Math.ceil(due.getTime() / stride) * stride));
+  if (!isCompressed(scope)) return followsClock(scope) ? due : now;
+  return sharedMoment(due, { until: now, sandboxMs });
 }
 
 async function nextDueAt(context: AchContext, scope: AchScope): Promise<Date | null> {
