@@ -1,6 +1,6 @@
 import Format from 'typebox/format';
 import { describe, expect, test } from 'vitest';
-import { momentText, parseMoment } from './moment.ts';
+import { momentText, parseBorder, parseMoment } from './moment.ts';
 
 const { format } = momentText() as { format?: string };
 const fits = (text: string) => Format.Test(format as string, text);
@@ -41,5 +41,19 @@ describe('moments that callers name', () => {
   ])('%s is none', (text) => {
     expect(fits(text)).toBe(false);
     expect(() => parseMoment(text)).toThrow('none');
+  });
+});
+
+describe('borders of a span of times', () => {
+  test.each([
+    ['2026-11-16T15:04:05.123Z', '2026-11-16T15:04:05.123Z'],
+    ['2026-11-16T15:04:05.123000Z', '2026-11-16T15:04:05.123Z'],
+    ['2026-11-16T15:04:05.123001Z', '2026-11-16T15:04:05.124Z'],
+    ['2026-11-16T15:04:05.999999999', '2026-11-16T15:04:06.000Z'],
+    ['2026-11-16T15:04:05.12Z', '2026-11-16T15:04:05.120Z'],
+    ['2026-11-16', '2026-11-16T00:00:00.000Z'],
+    ['9999-12-31T23:59:59.999999Z', '9999-12-31T23:59:59.999Z'],
+  ])('%s is at %s', (text, border) => {
+    expect(parseBorder(text).toISOString()).toBe(border);
   });
 });

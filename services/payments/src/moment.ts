@@ -23,6 +23,18 @@ export function parseMoment(text: string): Date {
   return moment;
 }
 
+const FINER_THAN_MS = /\.\d{3}\d*[1-9]/;
+
+/**
+ * Where a span of times begins or ends, both being kept by the millisecond: the first one that is not before what the text says.
+ * Programs write microseconds, and what was made earlier within the same millisecond is before them.
+ */
+export function parseBorder(text: string): Date {
+  const moment = parseMoment(text);
+  if (!FINER_THAN_MS.test(text)) return moment;
+  return new Date(Math.min(moment.getTime() + 1, LAST_MOMENT.getTime()));
+}
+
 /** Of any text; null where it is none. */
 export function findMoment(text: string): Date | null {
   const match = ISO_TIME.exec(text);

@@ -347,6 +347,10 @@ describe('reading', () => {
     const at = encodeURIComponent(made[3].created_at);
     expect(ids(await list(`created_after=${at}`))).toContain(made[3].id);
     expect(ids(await list(`created_before=${at}`))).not.toContain(made[3].id);
+    // As programs write them, with microseconds: a moment later, though within the same millisecond.
+    const justAfter = made[3].created_at.replace('Z', '001Z');
+    expect(ids(await list(`created_after=${justAfter}`))).not.toContain(made[3].id);
+    expect(ids(await list(`created_before=${justAfter}`))).toContain(made[3].id);
     // Hours and days apart, by clocks that were moved and by one that stands still while time goes on: each finds its own.
     const { database } = harness;
     const move = async (n: number, hours: number) => {

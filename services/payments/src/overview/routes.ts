@@ -2,7 +2,7 @@ import type { FieldError } from '@libs/runtime';
 import Type from 'typebox';
 import { nullable, oneOfStrings, RailSchema, Timestamp } from '../api-schema.ts';
 import { errors } from '../errors.ts';
-import { findMoment, momentText, parseMoment } from '../moment.ts';
+import { findMoment, momentText, parseBorder } from '../moment.ts';
 import { NO_FIELDS, nameMoreParameters, type Unchecked } from '../more-fields.ts';
 import { paymentStatuses } from '../payments/states.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
@@ -107,11 +107,11 @@ function spanOf(
   given: { from?: string | undefined; to?: string | undefined },
   now: Date,
 ): { from: Date; to: Date } {
-  const to = given.to === undefined ? now : parseMoment(given.to);
+  const to = given.to === undefined ? now : parseBorder(given.to);
   const from =
     given.from === undefined
       ? new Date(Math.max(0, to.getTime() - DAYS_DEFAULT * DAY_MS))
-      : parseMoment(given.from);
+      : parseBorder(given.from);
   return { from, to };
 }
 

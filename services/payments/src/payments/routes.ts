@@ -4,7 +4,7 @@ import Type from 'typebox';
 import { idCursor, idParams } from '../api-schema.ts';
 import { errors } from '../errors.ts';
 import { idempotencyKeyOf } from '../idempotency/key.ts';
-import { parseMoment } from '../moment.ts';
+import { parseBorder } from '../moment.ts';
 import { nameMoreFields } from '../more-fields.ts';
 import type { PaymentsRoutes } from '../route-rules.ts';
 import type { ByMode } from '../tenant.ts';
@@ -337,8 +337,8 @@ function filterOf(
     status: query.status ?? null,
     rail: query.rail ?? null,
     paymentMethod: query.payment_method ?? null,
-    createdAfter: query.created_after === undefined ? null : parseMoment(query.created_after),
-    createdBefore: query.created_before === undefined ? null : parseMoment(query.created_before),
+    createdAfter: query.created_after === undefined ? null : parseBorder(query.created_after),
+    createdBefore: query.created_before === undefined ? null : parseBorder(query.created_before),
     idPrefix: query.id_prefix ?? null,
     refundOf: query.refund_of ?? null,
     metadata,
