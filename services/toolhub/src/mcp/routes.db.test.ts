@@ -447,6 +447,28 @@ describe('bad input', () => {
     }
   });
 
+  test.each(ERAS)('%s: parameters that do not fit their method: -32602 that says where', async (era) => {
+    const { body } = await rpc(hub.url, 'full', { method: 'tools/list', params: { cursor: 5 } }, { era });
+    expect(body.error).toMatchObject({
+      code: -32602,
+      message: 'Invalid tools/list request: params.cursor: Invalid input: expected string, received number',
+    });
+  });
+
+  test('a handshake without its parts: -32602', async () => {
+    const whole = {
+      protocolVersion: '2025-06-18',
+      capabilities: {},
+      clientInfo: { name: 'x', version: '1' },
+    };
+    for (const missing of Object.keys(whole)) {
+      const params = { ...whole, [missing]: undefined };
+      const { body } = await rpc(hub.url, 'full', { method: 'initialize', params }, { era: 'legacy' });
+      expect(body.error?.code).toBe(-32602);
+      expect(body.error?.message).toContain(`params.${missing}: `);
+    }
+  });
+
   test('[TH-13.9] a body beyond the limit: 413', async () => {
     const response = await post(`{"x":"${'y'.repeat(17 * 1024 * 1024)}"}`);
     expect(response.status).toBe(413);

@@ -9,7 +9,7 @@ import {
   type McpRequestContext,
   ProtocolError,
   ProtocolErrorCode,
-  Server,
+  type Server,
   type ServerContext,
   type ServerEventBus,
   type ServerOptions,
@@ -20,6 +20,7 @@ import type { Admission, CallTool } from '../calls/call-tool.ts';
 import { addressRequest } from './elicitation.ts';
 import { isObject, type JsonObject } from './message.ts';
 import { INSTRUCTIONS, LEGACY_VERSIONS, type ServerInfo } from './protocol.ts';
+import { SdkServer } from './sdk-server.ts';
 
 /** One request on its way through the SDK, with what was found out before. */
 export interface Exchange {
@@ -80,7 +81,7 @@ export function createSdkPath(deps: SdkPathDependencies): SdkPath {
 
   function newServer(context: McpRequestContext): Server {
     const exchange = exchangeOf(context.authInfo);
-    const server = new Server(serverInfo, context.era === 'modern' ? modernOptions : options);
+    const server = new SdkServer(serverInfo, context.era === 'modern' ? modernOptions : options);
     server.setRequestHandler('tools/list', ({ params }) => {
       if (params?.cursor !== undefined)
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'The list has one page: send no cursor.');
