@@ -163,6 +163,33 @@ describe('tokens', () => {
     }
   });
 
+  test('[TH-4.6] whoever has a used code alone, and is not the client that it was given to, revokes nothing by it', async () => {
+    const secretive = await registerClient(url, { token_endpoint_auth_method: 'client_secret_post' });
+    const { code, pkce } = await obtainCode(url, account, secretive);
+    const form = {
+      grant_type: 'authorization_code',
+      client_id: secretive.client_id,
+      redirect_uri: secretive.redirect_uri,
+      code,
+      code_verifier: pkce.verifier,
+    };
+    const proven = { ...form, client_secret: secretive.client_secret ?? '' };
+    const { body } = await postForm(`${url}/oauth/token`, proven);
+    const works = async () => (await call(`${url}/api/me`, { token: body.access_token })).status === 200;
+    const strangers = [
+      await exchange(url, await registerClient(url), code, pkce),
+      await postForm(`${url}/oauth/token`, form),
+      await postForm(`${url}/oauth/token`, { ...proven, client_secret: 'guessed' }),
+      await postForm(`${url}/oauth/token`, { ...proven, redirect_uri: 'http://127.0.0.1:3118/other' }),
+    ];
+    expect(strangers.map((answer) => answer.body.error)).toEqual([
+      ...['invalid_grant', 'invalid_client', 'invalid_client', 'invalid_grant'],
+    ]);
+    expect(await works()).toBe(true);
+    expect((await postForm(`${url}/oauth/token`, proven)).body.error).toBe('invalid_grant');
+    expect(await works()).toBe(false);
+  });
+
   test('[TH-3.8] refresh tokens rotate; reuse of an old one revokes the family', async () => {
     const first = await obtainTokens(url, account, client);
     const second = await refresh(url, client, first.refresh_token ?? '');
