@@ -90,6 +90,50 @@ describe('registration', () => {
     expect(body).not.toHaveProperty('client_secret');
   });
 
+  test('[TH-4.2] what is said for other servers is replaced by what is offered here, and what is empty counts as not said', async () => {
+    const { status, body } = await call(`${url}/oauth/register`, {
+      body: {
+        redirect_uris: ['https://app.example/cb'],
+        grant_types: ['authorization_code', 'refresh_token', 'urn:ietf:params:oauth:grant-type:device_code'],
+        response_types: ['code', 'id_token'],
+        id_token_signed_response_alg: 'RS256',
+        subject_type: 'pairwise',
+        sector_identifier_uri: 'https://app.example/addresses.json',
+        ...{ token_endpoint_auth_method: null, client_name: '', logo_uri: '', client_uri: null, scope: '' },
+        ...{ contacts: null, application_type: '' },
+      },
+    });
+    expect({ status, body }).toMatchObject({
+      status: 201,
+      body: {
+        grant_types: ['authorization_code', 'refresh_token'],
+        response_types: ['code'],
+        token_endpoint_auth_method: 'client_secret_basic',
+      },
+    });
+    for (const name of [
+      'sector_identifier_uri',
+      'client_name',
+      'logo_uri',
+      'client_uri',
+      'scope',
+      'contacts',
+    ])
+      expect(body).not.toHaveProperty(name);
+    const client = { client_id: String(body.client_id), redirect_uri: 'https://app.example/cb' };
+    expect((await obtainCode(url, account, client)).code).not.toBe('');
+    for (const metadata of [
+      { grant_types: ['client_credentials'] },
+      { response_types: ['token'] },
+      { token_endpoint_auth_method: 'private_key_jwt' },
+    ]) {
+      const refused = await call(`${url}/oauth/register`, {
+        body: { redirect_uris: ['https://app.example/cb'], ...metadata },
+      });
+      expect([refused.status, refused.body.error]).toEqual([400, 'invalid_client_metadata']);
+    }
+  });
+
   test.each(['register', 'token', 'revoke'])('[TH-2.3] a large body at /oauth/%s is 413', async (name) => {
     const { status, body } = await call(`${url}/oauth/${name}`, {
       body: { client_name: 'x'.repeat(60_000) },

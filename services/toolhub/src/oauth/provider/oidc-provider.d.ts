@@ -47,7 +47,11 @@ declare module 'oidc-provider' {
     default_acr_values?: unknown;
     default_max_age?: unknown;
     require_auth_time?: unknown;
+    id_token_signed_response_alg?: unknown;
+    subject_type?: unknown;
+    sector_identifier_uri?: unknown;
     grant_types?: string[];
+    response_types?: string[];
     redirect_uris: string[];
     invalidate(message: string): never;
     redirectUris(uris?: string[], label?: string): void;

@@ -15,6 +15,7 @@ import {
 } from 'oidc-provider';
 import { parseScopes, SCOPES, type Scope } from '../../customers/identity.ts';
 import type { CookieSession } from '../../customers/service.ts';
+import { CLIENT_DEFAULTS, ID_TOKEN_ALGORITHM, leaveOutForeign } from './client-metadata.ts';
 import { OWN_CLIENT_ID } from './own-client.ts';
 import { isLoopback, isOwnRedirect, isRegisteredRedirect, registrationFault } from './redirects.ts';
 
@@ -133,11 +134,7 @@ function policy(deps: ProviderDependencies): Record<string, unknown> {
     scopes: SCOPES,
     responseTypes: ['code'],
     clientAuthMethods: ['none', 'client_secret_basic', 'client_secret_post'],
-    clientDefaults: {
-      grant_types: ['authorization_code', 'refresh_token'],
-      response_types: ['code'],
-      id_token_signed_response_alg: 'ES256',
-    },
+    clientDefaults: CLIENT_DEFAULTS,
     pkce: { required: () => true },
     rotateRefreshToken: true,
     // Clients that registered for it count on it, whether or not they also ask for `offline_access`.
@@ -179,8 +176,8 @@ function library(deps: ProviderDependencies): Record<string, unknown> {
       short: cookie,
     },
     // The library wants a key to start; nothing here is signed with it, since no ID tokens are issued.
-    jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), use: 'sig', alg: 'ES256' }] },
-    enabledJWA: { idTokenSigningAlgValues: ['ES256'] },
+    jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), use: 'sig', alg: ID_TOKEN_ALGORITHM }] },
+    enabledJWA: { idTokenSigningAlgValues: [ID_TOKEN_ALGORITHM] },
     routes: {
       authorization: oauthPaths.authorize,
       token: oauthPaths.token,
@@ -273,11 +270,8 @@ function ruleClients(provider: Provider, publicUrl: string): void {
     }
   };
   const { required } = Schema.prototype;
-  // What they say of ID tokens would have the library ask for `openid` with every request, which grants nothing here.
-  Schema.prototype.required = function withoutOpenId(this: ClientSchema) {
-    delete this.default_acr_values;
-    delete this.default_max_age;
-    delete this.require_auth_time;
+  Schema.prototype.required = function withoutForeign(this: ClientSchema) {
+    leaveOutForeign(this);
     required.call(this);
   };
   // Clients register with scopes of other servers in mind (`openid profile`); those grant nothing here. A client that
