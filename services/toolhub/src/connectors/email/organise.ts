@@ -4,6 +4,7 @@ import { ConnectorError, type PageArguments, type ToolContext } from '../connect
 import { decodeCursor, encodeCursor } from '../vendor-api/cursor.ts';
 import type { EmailCredential } from './credential.ts';
 import { connectionLost } from './failures.ts';
+import { fetchMessages, uidSet } from './imap/answers.ts';
 import { findListed, isInbox, type ListedFolder, listAllFolders } from './imap/folders.ts';
 import {
   checkFolderName,
@@ -14,7 +15,6 @@ import {
   noSuchFolder,
   openFolder,
   searchUids,
-  uidSet,
   withName,
 } from './imap/mailbox.ts';
 import { namespacesOf } from './imap/namespaces.ts';
@@ -113,10 +113,7 @@ export function updateFlags(
         );
       }
     }
-    const fetched =
-      present.length > 0
-        ? await client.fetchAll(uidSet(present), { uid: true, flags: true }, { uid: true })
-        : [];
+    const fetched = await fetchMessages(client, present, { uid: true, flags: true });
     return {
       folder: args.folder,
       messages: fetched.map(({ uid, flags }) => ({ uid, flags: readFlags(flags) })),

@@ -11,6 +11,7 @@ import type {
 import { ConnectorError } from '../../connector.ts';
 import { hasControlCharacters } from '../addresses.ts';
 import { mendHeaders } from '../mime/eight-bit-headers.ts';
+import { fetchMessages } from './answers.ts';
 import { FOLDER_LENGTH_MAX, findListed, isInbox, listAllFolders } from './folders.ts';
 import { guardOf, tooLarge } from './guard.ts';
 import { listKeptOut } from './kept-out.ts';
@@ -110,11 +111,8 @@ export function wasSkipped(client: ImapFlow, kind: SkippableAnswer): boolean {
  * What a server can say of any message in a few words. One message that says more of itself than is read does not hide
  * the others, nor is it hidden itself.
  */
-async function fetchBare(client: ImapFlow, uids: readonly number[]): Promise<FetchMessageObject[]> {
-  if (uids.length === 0) return [];
-  const query = { uid: true, flags: true, internalDate: true, size: true };
-  const fetched = await client.fetchAll(uidSet(uids), query, { uid: true });
-  return fetched.filter(({ uid }) => uids.includes(uid));
+function fetchBare(client: ImapFlow, uids: readonly number[]): Promise<FetchMessageObject[]> {
+  return fetchMessages(client, uids, { uid: true, flags: true, internalDate: true, size: true });
 }
 
 /** Messages by their numbers, each read by `read`; of one that says too much of itself, what a few words tell. */
@@ -123,7 +121,7 @@ export async function fetchEach<Read>(
   { uids, query }: { uids: readonly number[]; query: FetchQueryObject },
   read: (message: FetchMessageObject) => Read,
 ): Promise<Map<number, Read>> {
-  const fetched = await client.fetchAll(uidSet(uids), query, { uid: true });
+  const fetched = await fetchMessages(client, uids, query);
   const known = new Set(fetched.map(({ uid }) => uid));
   const missing = wasSkipped(client, 'FETCH') ? uids.filter((uid) => !known.has(uid)) : [];
   await mendHeaders(client, fetched);
@@ -136,8 +134,9 @@ export async function fetchEach<Read>(
 export async function numberAboveAll(client: ImapFlow, mailbox: MailboxObject): Promise<number> {
   if (mailbox.exists === 0) return 1;
   if (mailbox.uidNext) return mailbox.uidNext;
-  const newest = await client.fetchOne('*', { uid: true });
-  return newest ? newest.uid + 1 : 1;
+  // The place of the newest is asked for, and news of others may come with it.
+  const told = await client.fetchAll(String(mailbox.exists), { uid: true });
+  return Math.max(0, ...told.map(({ uid }) => uid ?? 0)) + 1;
 }
 
 /** Null where more were found than one answer may name. */
@@ -152,8 +151,4 @@ export async function searchUids(client: ImapFlow, query: SearchObject): Promise
   const found = await searchWindow(client, query);
   if (found === null) throw tooLarge('more numbers of messages than were asked for');
   return found;
-}
-
-export function uidSet(uids: readonly number[]): string {
-  return [...new Set(uids)].sort((left, right) => left - right).join(',');
 }

@@ -1,6 +1,7 @@
 import type { FetchMessageObject, ImapFlow, MessageAddressObject } from 'imapflow';
 import parseAddressList from 'nodemailer/lib/addressparser';
 import { oneLine } from '../addresses.ts';
+import { fetchMessages } from '../imap/answers.ts';
 import { unfold } from './header-fields.ts';
 
 /** What the library puts in the place of bytes that are not UTF-8. */
@@ -17,8 +18,8 @@ export async function mendHeaders(client: ImapFlow, messages: readonly FetchMess
   const broken = messages.filter(({ envelope }) => JSON.stringify(envelope ?? null).includes(LOST));
   if (broken.length === 0) return;
   const headers = ['subject', ...Object.values(ADDRESS_FIELDS)];
-  const range = broken.map(({ uid }) => uid).join(',');
-  const fetched = await client.fetchAll(range, { uid: true, headers }, { uid: true });
+  const uids = broken.map(({ uid }) => uid);
+  const fetched = await fetchMessages(client, uids, { uid: true, headers });
   const blocks = new Map(fetched.map((message) => [message.uid, message.headers]));
   for (const message of broken) mendEnvelope(message, blocks.get(message.uid));
 }

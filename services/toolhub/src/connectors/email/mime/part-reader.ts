@@ -1,4 +1,5 @@
 import type { ImapFlow } from 'imapflow';
+import { fetchMessage } from '../imap/answers.ts';
 import type { LeafPart, MimeTree } from './mime-tree.ts';
 import { createTransferDecoder, isIdentityEncoding } from './transfer-decoder.ts';
 
@@ -63,8 +64,8 @@ async function* encodedChunks(
 ): AsyncGenerator<Buffer> {
   for (let position = start; position < encodedBytesMax; position += chunkBytes) {
     const bodyParts = [{ key, start: position, maxLength: chunkBytes }];
-    const fetched = await client.fetchOne(String(uid), { uid: true, bodyParts }, { uid: true });
-    const chunk = fetched ? fetched.bodyParts?.get(key) : undefined;
+    const fetched = await fetchMessage(client, uid, { uid: true, bodyParts });
+    const chunk = fetched?.bodyParts?.get(key);
     if (chunk === undefined || chunk.length === 0) return;
     // A server that ignores the range sends the whole part, which is complete by itself.
     yield chunk.length > chunkBytes ? chunk.subarray(position) : chunk;

@@ -1,6 +1,7 @@
 import type { FetchMessageObject, ImapFlow } from 'imapflow';
 import { ConnectorError, type ToolContext } from '../../connector.ts';
 import type { EmailCredential } from '../credential.ts';
+import { fetchMessage } from '../imap/answers.ts';
 import { tooLarge } from '../imap/guard.ts';
 import { noSuchMessage, openFolder, wasSkipped } from '../imap/mailbox.ts';
 import type { ImapPool } from '../imap/pool.ts';
@@ -60,8 +61,8 @@ async function fetchStructure(
   const query = { uid: true, flags: true, bodyStructure: true, internalDate: true };
   // A message to thousands of people has an envelope beyond all limits; its body can be read without it.
   for (const envelope of [true, false]) {
-    const fetched = await client.fetchOne(String(uid), { ...query, envelope }, { uid: true });
-    if (fetched && fetched.bodyStructure !== undefined) {
+    const fetched = await fetchMessage(client, uid, { ...query, envelope });
+    if (fetched?.bodyStructure !== undefined) {
       await mendHeaders(client, [fetched]);
       return { fetched, tree: readMimeTree(fetched.bodyStructure) };
     }
@@ -94,8 +95,8 @@ async function fetchEndings(
     .filter(({ part }) => part.encodedBytes > ENDING_BYTES)
     .map(({ key, part }) => ({ key, start: part.encodedBytes - ENDING_BYTES, maxLength: ENDING_BYTES }));
   if (bodyParts.length === 0) return new Map();
-  const fetched = await client.fetchOne(String(uid), { uid: true, bodyParts }, { uid: true });
-  const found = fetched ? (fetched.bodyParts ?? new Map<string, Buffer>()) : new Map<string, Buffer>();
+  const fetched = await fetchMessage(client, uid, { uid: true, bodyParts });
+  const found = fetched?.bodyParts ?? new Map<string, Buffer>();
   return new Map([...found].map(([key, bytes]) => [key, bytes.subarray(-ENDING_BYTES).toString('latin1')]));
 }
 

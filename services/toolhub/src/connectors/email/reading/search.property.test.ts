@@ -27,14 +27,18 @@ function poolOver(folder: Folder): ImapPool {
       const [low = 0, high = 0] = uid.split(':').map(Number);
       return folder.uids.filter((one) => one >= low && one <= high);
     },
-    fetchAll: async (range: string) => {
+    on: () => {},
+    off: () => {},
+    async *fetch(range: string) {
       const uids = range.split(',').map(Number);
       folder.fetched += uids.length;
-      return uids.map((uid) => ({
-        uid,
-        flags: new Set(),
-        bodyStructure: { type: folder.withAttachment.has(uid) ? 'application/pdf' : 'text/plain' },
-      }));
+      for (const uid of uids)
+        yield {
+          seq: folder.uids.indexOf(uid) + 1,
+          uid,
+          flags: new Set(),
+          bodyStructure: { type: folder.withAttachment.has(uid) ? 'application/pdf' : 'text/plain' },
+        };
     },
   };
   return {

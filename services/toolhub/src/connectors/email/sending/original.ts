@@ -1,5 +1,6 @@
 import type { FetchMessageObject, ImapFlow, MessageEnvelopeObject } from 'imapflow';
 import parseAddressList from 'nodemailer/lib/addressparser';
+import { fetchMessage } from '../imap/answers.ts';
 import { tooLarge } from '../imap/guard.ts';
 import { noSuchMessage, openFolder, wasSkipped } from '../imap/mailbox.ts';
 import { mendHeaders } from '../mime/eight-bit-headers.ts';
@@ -26,12 +27,12 @@ export async function fetchOriginal(
 ): Promise<Original> {
   await openFolder(client, folder, { readOnly: true });
   const query = { uid: true, envelope: true, headers: THREAD_FIELDS };
-  const fetched = await client.fetchOne(String(uid), query, { uid: true });
-  if (fetched) {
+  const fetched = await fetchMessage(client, uid, query);
+  if (fetched?.envelope !== undefined) {
     await mendHeaders(client, [fetched]);
-    return { envelope: fetched.envelope ?? {}, fields: fieldsOf(fetched, 'latin1'), hasRecipients: true };
+    return { envelope: fetched.envelope, fields: fieldsOf(fetched, 'latin1'), hasRecipients: true };
   }
-  if (!wasSkipped(client, 'FETCH')) throw noSuchMessage(folder, uid);
+  if (fetched === undefined && !wasSkipped(client, 'FETCH')) throw noSuchMessage(folder, uid);
   return fetchSender(client, { folder, uid });
 }
 
@@ -40,8 +41,8 @@ async function fetchSender(
   { folder, uid }: { folder: string; uid: number },
 ): Promise<Original> {
   const query = { uid: true, headers: [...SENDER_FIELDS, ...THREAD_FIELDS] };
-  const fetched = await client.fetchOne(String(uid), query, { uid: true });
-  if (!fetched)
+  const fetched = await fetchMessage(client, uid, query);
+  if (fetched === undefined)
     throw wasSkipped(client, 'FETCH')
       ? tooLarge('a header that is too long to be read')
       : noSuchMessage(folder, uid);
