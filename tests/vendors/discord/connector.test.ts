@@ -105,6 +105,34 @@ describe('tools', () => {
   });
 });
 
+describe('a refusal', () => {
+  it('[TH-5.9] names the field that Discord does not take, however deep it lies', async () => {
+    const message = { channel_id: CHANNEL, content: 'hi' };
+    await expect(
+      call('discord_send_message', { ...message, reply_to_message_id: '41771983429993999' }),
+    ).rejects.toMatchObject({
+      ...{ code: 'platform_error', platformCode: '50035' },
+      message: 'Discord refused: Invalid Form Body: message_reference: Unknown message',
+    });
+    const deep = { embeds: { 0: { title: { _errors: [{ code: 'X', message: 'Too long.' }] } } } };
+    const many = Object.fromEntries(
+      Array.from({ length: 50 }, (_, at) => [`f${at}`, { _errors: [{ message: 'no' }] }]),
+    );
+    const cases: [unknown, string][] = [
+      [deep, 'Invalid Form Body: embeds.0.title: Too long.'],
+      [{ _errors: [{ message: 'Nothing fits.' }] }, 'Invalid Form Body: Nothing fits.'],
+      [many, 'Invalid Form Body: f0: no; f1: no; f2: no'],
+      [[{ _errors: 'x' }], 'Invalid Form Body'],
+      ['x', 'Invalid Form Body'],
+    ];
+    for (const [errors, said] of cases) {
+      const json = { code: 50_035, message: 'Invalid Form Body', errors };
+      server.failNext({ kind: 'reply', reply: { status: 400, json } });
+      await expect(call('discord_send_message', message)).rejects.toThrow(`Discord refused: ${said}`);
+    }
+  });
+});
+
 describe('the login of a person', () => {
   const person = { access_token: 'token-of-a-person' };
 

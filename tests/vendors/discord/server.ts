@@ -32,9 +32,9 @@ export interface DiscordServer extends VendorServer {
 export const SERVERS = ['290926798626357999', '290926798626358000', '290926798626358001'];
 export const CHANNELS = ['41771983423143937', '41771983423143938', '41771983423143939'];
 
-const refused = (status: number, code: number, message: string): Reply => ({
+const refused = (status: number, code: number, message: string, errors?: unknown): Reply => ({
   status,
-  json: { message, code },
+  json: { message, code, errors },
 });
 
 export async function startDiscord(port = 0): Promise<DiscordServer> {
@@ -147,7 +147,12 @@ export async function startDiscord(port = 0): Promise<DiscordServer> {
           body.enforce_nonce === true && nonce !== undefined && messages.find((one) => one.nonce === nonce);
         if (same) return { json: messageOf(same) };
         const replyTo = body.message_reference?.message_id;
-        if (replyTo !== undefined && !known(replyTo)) return refused(400, 50_035, 'Invalid Form Body');
+        if (replyTo !== undefined && !known(replyTo))
+          return refused(400, 50_035, 'Invalid Form Body', {
+            message_reference: {
+              _errors: [{ code: 'MESSAGE_REFERENCE_UNKNOWN_MESSAGE', message: 'Unknown message' }],
+            },
+          });
         const message = {
           ...{ id: newId(), channel, author: bot, content: body.content },
           ...(nonce === undefined ? {} : { nonce }),

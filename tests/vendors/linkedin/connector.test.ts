@@ -95,6 +95,23 @@ describe('tools', () => {
     });
   });
 
+  it('[TH-5.9] says what is wrong with which field, and LinkedIn’s own word for it', async () => {
+    const refused = (json: object) =>
+      server.failNext({ kind: 'reply', reply: { status: 422, json } }, ({ method }) => method === 'POST');
+    const fault = { description: 'Duplicate post is detected', input: {}, code: 'DUPLICATE_POST' };
+    const message = 'Content is a duplicate of urn:li:share:7295588489876647936';
+    refused({ message, errorDetails: { inputErrors: [fault] }, status: 422 });
+    await expect(call('linkedin_create_post', { text: 'again' })).rejects.toMatchObject({
+      ...{ code: 'platform_error', platformCode: 'DUPLICATE_POST' },
+      message: `LinkedIn refused: ${message}: Duplicate post is detected`,
+    });
+    const inputErrors = [
+      { description: 'wrong type', input: { inputPath: { fieldPath: 'content' } }, code: 'PARAM_INVALID' },
+    ];
+    refused({ message: 'Invalid param. Please see errorDetails.', errorDetails: { inputErrors } });
+    await expect(call('linkedin_create_post', { text: 'again' })).rejects.toThrow(/content: wrong type$/);
+  });
+
   it('writes every mark of LinkedIn’s own format as itself', () => {
     expect(littleText('a_b @c <d> {e|f} \\ *g* ~ # h')).toBe(
       'a\\_b \\@c \\<d\\> \\{e\\|f\\} \\\\ \\*g\\* \\~ \\# h',

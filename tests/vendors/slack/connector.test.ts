@@ -184,6 +184,24 @@ describe('tools', () => {
     expect(await all('slack_find_users', { query: 'nobody@example.com' })).toEqual([]);
   });
 
+  it('[TH-5.9] says what is wrong with blocks and arguments', async () => {
+    const refused = (json: object) =>
+      server.failNext({ kind: 'reply', reply: { json: { ok: false, ...json } } });
+    const send = () =>
+      call('slack_send_message', { channel: CHANNEL, text: 'x', blocks: [{ type: 'section' }] });
+    const fault = 'must be less than 3001 characters [json-pointer:/blocks/1/text/text]';
+    const messages = [`[ERROR] ${fault}`, '[ERROR] missing required field: text', 7];
+    refused({ error: 'invalid_blocks', errors: [fault], response_metadata: { messages } });
+    await expect(send()).rejects.toMatchObject({
+      ...{ code: 'platform_error', platformCode: 'invalid_blocks' },
+      message: `Slack refused: invalid_blocks: ${fault}; missing required field: text`,
+    });
+    for (const response_metadata of [undefined, { messages: 'x' }, { messages: [{}] }]) {
+      refused({ error: 'invalid_arguments', response_metadata });
+      await expect(send()).rejects.toThrow(/^Slack refused: invalid_arguments$/);
+    }
+  });
+
   it('says which scope is missing', async () => {
     const json = { ok: false, error: 'missing_scope', needed: 'chat:write', provided: 'users:read' };
     server.failNext({ kind: 'reply', reply: { json } });

@@ -66,6 +66,20 @@ describe('tools', () => {
     expect(await call('x_search_posts', { query: 'a' })).toMatchObject({ items: [], next_cursor: null });
   });
 
+  it('[TH-5.9] says what is wrong with a query, which X calls one parameter or more', async () => {
+    const json = {
+      errors: [{ parameters: { query: ['a ('] }, message: "missing EOF at '(' (at position 3)" }],
+      title: 'Invalid Request',
+      detail: 'One or more parameters to your request was invalid.',
+      type: 'https://api.twitter.com/2/problems/invalid-request',
+    };
+    server.failNext({ kind: 'reply', reply: { status: 400, json } });
+    await expect(call('x_search_posts', { query: 'a (' })).rejects.toMatchObject({
+      ...{ code: 'platform_error', platformCode: 'invalid-request' },
+      message: `X refused: ${json.detail}: missing EOF at '(' (at position 3)`,
+    });
+  });
+
   it('publishes, answers, quotes, writes privately and deletes, with the words of the documentation', async () => {
     const made = await call<{ id: string }>('x_create_post', {
       ...{ text: 'yes', reply_to_post_id: postId, quote_post_id: '20' },

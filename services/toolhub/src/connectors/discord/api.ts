@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { ConnectorError, type ToolContext } from '../connector.ts';
 import { pastedToken } from '../vendor-api/credential-fields.ts';
 import { type OAuthCredential, secretsOf } from '../vendor-api/oauth-credential.ts';
+import { listsIn, withParticulars } from '../vendor-api/reasons.ts';
 import {
   boundSeconds,
   createVendorApi,
@@ -9,7 +10,7 @@ import {
   retryAfterSeconds,
   slowDown,
 } from '../vendor-api/request.ts';
-import { countOrNull, fieldsOf, shapeOf } from '../vendor-api/shape.ts';
+import { countOrNull, fieldsOf, shapeOf, textOrNull } from '../vendor-api/shape.ts';
 
 /*
  * One HTTP call per method, so the shared guarded client does. @discordjs/rest would bring an HTTP client of its own,
@@ -55,7 +56,7 @@ export const callDiscord = createVendorApi<DiscordCredential>({
   }),
   secrets: (credential) => (isBot(credential) ? [credential.bot_token] : secretsOf(credential)),
   explain({ status, headers, body }, said, now) {
-    const { code, message, retry_after } = fieldsOf(body);
+    const { code, message, errors, retry_after } = fieldsOf(body);
     if (status === 429)
       // The body has fractions of a second and knows limits that the header rounds.
       return slowDown(
@@ -64,9 +65,21 @@ export const callDiscord = createVendorApi<DiscordCredential>({
       );
     if (status === 401 || status >= 500 || (status >= 300 && status < 400)) return undefined;
     // 0 is Discord's code for errors without one; then the status says more.
-    return refusedBy(TITLE, said(message), String(countOrNull(code) || status));
+    return refusedBy(
+      TITLE,
+      said(withParticulars(message, faultsIn(errors))),
+      String(countOrNull(code) || status),
+    );
   },
 });
+
+/** Discord names each field that it does not take, as deep as the field lies: `{content: {_errors: [{message}]}}`. */
+function faultsIn(errors: unknown): string[] {
+  return listsIn(errors, '_errors').flatMap(({ path, list }) => {
+    const text = textOrNull(fieldsOf(list[0]).message);
+    return text === null ? [] : [path === '' ? text : `${path}: ${text}`];
+  });
+}
 
 /** Channels and messages are shown to bots alone: a person's login is told so before Discord is asked. */
 export const callAsBot: typeof callDiscord = async (context, request) => {

@@ -1,5 +1,6 @@
 import type { ToolContext } from '../connector.ts';
 import { bearer, type OAuthCredential, secretsOf } from '../vendor-api/oauth-credential.ts';
+import { withParticulars } from '../vendor-api/reasons.ts';
 import {
   boundSeconds,
   createVendorApi,
@@ -7,7 +8,7 @@ import {
   retryAfterSeconds,
   slowDown,
 } from '../vendor-api/request.ts';
-import { fieldsOf, idOrNull, shapeOf, textOrNull } from '../vendor-api/shape.ts';
+import { type Fields, fieldsOf, idOrNull, listOf, shapeOf, textOrNull } from '../vendor-api/shape.ts';
 
 export const TITLE = 'LinkedIn';
 export const LINKEDIN_URL = 'https://api.linkedin.com';
@@ -30,11 +31,20 @@ export const callLinkedin = createVendorApi<OAuthCredential>({
   explain({ status, headers, body }, said, now) {
     if (status === 429) return slowDown(TITLE, secondsToWait({ headers, body }, now));
     if (status === 401 || status >= 500 || (status >= 300 && status < 400)) return undefined;
-    const { message, serviceErrorCode, code } = fieldsOf(body);
-    const own = idOrNull(serviceErrorCode) ?? textOrNull(code);
-    return refusedBy(TITLE, said(message), said(own === null || own === '0' ? String(status) : own));
+    const { message, serviceErrorCode, code, errorDetails } = fieldsOf(body);
+    const faults = listOf(fieldsOf(errorDetails).inputErrors).map(fieldsOf);
+    const own = idOrNull(serviceErrorCode) ?? textOrNull(code) ?? textOrNull(faults[0]?.code);
+    const text = withParticulars(message, faults.map(descriptionOf));
+    return refusedBy(TITLE, said(text), said(own === null || own === '0' ? String(status) : own));
   },
 });
+
+/** What is wrong with one field, which stands before it. */
+function descriptionOf({ description, input }: Fields): string | null {
+  const field = textOrNull(fieldsOf(fieldsOf(input).inputPath).fieldPath);
+  const text = textOrNull(description);
+  return text !== null && field !== null ? `${field}: ${text}` : text;
+}
 
 const DAY_MS = 24 * 60 * 60_000;
 

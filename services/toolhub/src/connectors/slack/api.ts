@@ -1,5 +1,6 @@
 import { ConnectorError, type ToolContext } from '../connector.ts';
 import { bearer, type OAuthCredential, secretsOf } from '../vendor-api/oauth-credential.ts';
+import { withParticulars } from '../vendor-api/reasons.ts';
 import {
   createVendorApi,
   refusedBy,
@@ -7,7 +8,7 @@ import {
   slowDown,
   tokenRefused,
 } from '../vendor-api/request.ts';
-import { fieldsOf, shapeOf, textOrNull } from '../vendor-api/shape.ts';
+import { fieldsOf, listOf, shapeOf, textOrNull } from '../vendor-api/shape.ts';
 
 /*
  * The Web API is one HTTP call per method, so the shared guarded client does. @slack/web-api would bring axios, which
@@ -39,7 +40,7 @@ export const callSlack = createVendorApi<OAuthCredential>({
   secrets: secretsOf,
   isRefusal: ({ body }) => fieldsOf(body).ok === false,
   explain({ status, headers, body, isRead }, said, now) {
-    const { error, needed } = fieldsOf(body);
+    const { error, errors, needed, response_metadata } = fieldsOf(body);
     const code = textOrNull(error);
     if (code !== null && HALFWAY_ERRORS.has(code)) return brokenOff(code, isRead);
     if (code === null || status >= 500) return undefined;
@@ -49,9 +50,16 @@ export const callSlack = createVendorApi<OAuthCredential>({
     if (PASSING_ERRORS.has(code))
       return new ConnectorError('platform_unavailable', `${TITLE} cannot answer now (${code})`);
     const scope = textOrNull(needed);
-    return refusedBy(TITLE, said(scope === null ? code : `${code}, the token needs ${scope}`), said(code));
+    const general = scope === null ? code : `${code}, the token needs ${scope}`;
+    const particulars = [...listOf(fieldsOf(response_metadata).messages), ...listOf(errors)];
+    return refusedBy(TITLE, said(withParticulars(general, particulars.map(withoutMark))), said(code));
   },
 });
+
+/** Slack writes `[ERROR]` before what is wrong with blocks and arguments. */
+function withoutMark(fault: unknown): unknown {
+  return typeof fault === 'string' ? fault.replace(/^\[ERROR\]\s*/, '') : fault;
+}
 
 function brokenOff(code: string, isRead: boolean): ConnectorError {
   const maybeDone = isRead ? '' : '; what was asked for may have been done';

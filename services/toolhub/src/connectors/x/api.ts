@@ -1,5 +1,6 @@
 import type { ToolContext } from '../connector.ts';
 import { bearer, type OAuthCredential, secretsOf } from '../vendor-api/oauth-credential.ts';
+import { withParticulars } from '../vendor-api/reasons.ts';
 import {
   boundSeconds,
   createVendorApi,
@@ -34,9 +35,8 @@ export const callX = createVendorApi<OAuthCredential>({
     if (status === 429 && !USED_UP.test(type)) return slowDown(TITLE, secondsToWait(headers, now));
     if (status === 401 || status >= 500 || (status >= 300 && status < 400)) return undefined;
     const code = /\/problems\/([\w-]{1,60})$/.exec(type)?.[1] ?? idOrNull(first.code) ?? String(status);
-    const text = [problem.detail, first.detail, first.message, problem.title].find(
-      (value) => typeof value === 'string',
-    );
+    const faults = listOf(problem.errors).map((fault) => fieldsOf(fault).message ?? fieldsOf(fault).detail);
+    const text = withParticulars(problem.detail, faults) ?? problem.title;
     return refusedBy(TITLE, said(text), said(code));
   },
 });
