@@ -7,7 +7,7 @@ import {
   type ToolContext,
 } from '../../services/toolhub/src/connectors/connector.ts';
 import { runTool } from '../../services/toolhub/src/connectors/test/tool-runner.ts';
-import type { Reply, VendorServer } from './vendor-server.ts';
+import type { Received, Reply, VendorServer } from './vendor-server.ts';
 
 export interface FaultTrial {
   connector: Connector;
@@ -17,6 +17,8 @@ export interface FaultTrial {
   samples: Readonly<Record<string, () => Record<string, unknown>>>;
   /** Tools that read what is stored here and ask nobody: nothing can go wrong on the way. */
   local?: readonly string[];
+  /** Of the requests of these tools only those count that this is true of: what comes before them changes nothing for anybody. */
+  counting?: Readonly<Record<string, (request: Received) => boolean>>;
   /** How the vendor says that a token is over. */
   tokenRefusal: Reply;
   /** How it says that it is asked too often, and the seconds to wait that it names. */
@@ -116,7 +118,8 @@ export function tryFaults(trial: FaultTrial): void {
       ] as const) {
         const before = server.received.length;
         // A tool may have to read before it writes; what must not happen twice is the write.
-        server.failNext(fault, ({ method }) => classOf(name) !== 'W' || method !== 'GET');
+        const counts = trial.counting?.[name] ?? (({ method }: Received) => method !== 'GET');
+        server.failNext(fault, (request) => classOf(name) !== 'W' || counts(request));
         const outcome = await call(name).catch((error: ConnectorError) => error);
         if (classOf(name) === 'R') expect(outcome).not.toBeInstanceOf(Error);
         else if (classOf(name) === 'W') {

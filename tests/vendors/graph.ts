@@ -39,6 +39,14 @@ export const graphMeanings = [
   [graphRefusal(500, 3, 'x'), { code: 'platform_error', platformCode: '3' }],
   [graphRefusal(400, -1, 'x', { is_transient: true }), { code: 'platform_unavailable' }],
   [graphRefusal(400, -1, 'x', { is_transient: false }), { code: 'platform_error', platformCode: '-1' }],
+  ...[2_207_001, 2_207_003, 2_207_008, 2_207_027].map(
+    (error_subcode) =>
+      [
+        graphRefusal(400, 24, 'x', { error_subcode }),
+        { code: 'platform_unavailable', platformCode: '24' },
+      ] as const,
+  ),
+  [graphRefusal(400, 24, 'x', { error_subcode: 2_207_006 }), { code: 'platform_error', platformCode: '24' }],
   [graphRefusal(400, 4, 'x', { error_subcode: 2_207_051 }), { code: 'platform_error', platformCode: '4' }],
   [graphRefusal(302, 10, 'x'), { code: 'platform_unavailable' }],
   [graphRefusal(403, 10, 'x'), { code: 'platform_error', platformCode: '10' }],

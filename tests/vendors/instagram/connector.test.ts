@@ -127,6 +127,56 @@ describe('tools', () => {
     expect(server.media.length).toBe(before + 1);
   });
 
+  it.each([
+    [9_007, 2_207_027, 'platform_unavailable'],
+    [24, 2_207_008, 'platform_unavailable'],
+    [4, 0, 'rate_limited'],
+  ])(
+    '[TH-7.3] keeps what was fetched where it could not be published just now: %s/%s',
+    async (code, sub, means) => {
+      const before = server.media.length;
+      const image = { kind: 'image', media_urls: [url('soon.jpg')] };
+      const reply = graphRefusal(400, code, 'not now', { error_subcode: sub });
+      server.failNext({ kind: 'reply', reply }, ({ path }) => path.endsWith('/media_publish'));
+      const error = (await call('instagram_publish_media', image).catch(
+        (reason) => reason,
+      )) as ConnectorError;
+      expect(error).toMatchObject({
+        ...{ code: means, outcomeOpen: false, nothingDone: true, retryAfterSeconds: expect.any(Number) },
+        message: expect.stringContaining('nothing was published'),
+      });
+      const [, container_id = ''] = /container_id (\d+),/.exec(error.message) ?? [];
+      await call('instagram_publish_media', { ...image, container_id });
+      expect(server.media.length).toBe(before + 1);
+    },
+  );
+
+  it('[TH-7.13] leaves open what became of a post where Instagram says that it failed itself', async () => {
+    const image = { kind: 'image', media_urls: [url('failed.jpg')] };
+    const reply = graphRefusal(400, -1, 'Fatal', { error_subcode: 2_207_001, is_transient: false });
+    server.failNext({ kind: 'reply', reply }, ({ path }) => path.endsWith('/media_publish'));
+    await expect(call('instagram_publish_media', image)).rejects.toMatchObject({
+      ...{ code: 'platform_unavailable', outcomeOpen: true, nothingDone: false },
+      message: expect.stringMatching(/container_id \d+ publishes it, unless that was done/),
+    });
+  });
+
+  it('[TH-7.3] has done nothing where the answer was lost that makes a container of a file', async () => {
+    const before = server.media.length;
+    const carousel = { kind: 'carousel', media_urls: [url('a.jpg'), url('b.jpg')] };
+    for (const fault of [
+      { kind: 'drop' },
+      { kind: 'broken_json' },
+      { kind: 'reply', reply: { status: 502 } },
+    ] as const) {
+      server.failNext(fault, ({ path }) => path.endsWith('/media'));
+      await expect(call('instagram_publish_media', carousel)).rejects.toMatchObject({
+        ...{ code: 'platform_unavailable', outcomeOpen: false, nothingDone: true },
+      });
+    }
+    expect(server.media.length).toBe(before);
+  });
+
   it('has published nothing where it was cut while it waited', async () => {
     const before = server.media.length;
     for (let tries = 0; tries < 2; tries += 1)
@@ -211,6 +261,7 @@ describe('faults', () => {
       instagram_reply_comment: () => ({ comment_id: commentId, message: 'hello' }),
       instagram_send_message: () => ({ recipient_id: '77', text: 'hello' }),
     },
+    counting: { instagram_publish_media: ({ path }) => path.endsWith('/media_publish') },
     tokenRefusal: tokenOver,
     meanings: graphMeanings,
     slowDown: {

@@ -28,22 +28,36 @@ export interface NewMedia {
 /** Instagram fetches the files into containers first; a container that is ready is then published, which is what counts. */
 export async function publish(context: MetaContext, media: NewMedia): Promise<string> {
   const owner = await doingNothing(readOwnId(context));
-  const container = media.container ?? (await makeContainer(context, owner, media));
-  await doingNothing(waitUntilReady(context, container));
+  const container = media.container ?? (await doingNothing(makeContainer(context, owner, media)));
+  await showingTheWay(doingNothing(waitUntilReady(context, container)), container);
   const request = { path: path`/${owner}/media_publish`, json: { creation_id: container } };
+  return (await showingTheWay(instagram.make(context, request), container)).id;
+}
+
+/**
+ * What was fetched stays for a day and need not be fetched anew. It is published once, and knows whether it was: what became
+ * of it where no answer came can be found out without a second post.
+ */
+async function showingTheWay<T>(step: Promise<T>, container: string): Promise<T> {
   try {
-    return (await instagram.make(context, request)).id;
+    return await step;
   } catch (error) {
-    throw error instanceof ConnectorError && error.outcomeOpen ? withWayOut(error, container) : error;
+    const mayPass = error instanceof ConnectorError && PASSING.has(error.code);
+    throw mayPass ? withWayOut(error, container) : error;
   }
 }
 
-/** A container is published once, and knows whether it was: what became of this one can be found out without a second post. */
-function withWayOut(lost: ConnectorError, container: string): ConnectorError {
-  const way = `the same call with container_id ${container} publishes it, unless that was done`;
-  return new ConnectorError(lost.code, `${lost.message}; ${way}`, {
-    ...{ cause: lost, outcomeOpen: true },
-    ...(lost.platformCode === null ? {} : { platformCode: lost.platformCode }),
+const PASSING: ReadonlySet<string> = new Set(['platform_unavailable', 'rate_limited']);
+
+function withWayOut(failure: ConnectorError, container: string): ConnectorError {
+  const { code, message, platformCode, outcomeOpen } = failure;
+  const way = outcomeOpen
+    ? `the same call with container_id ${container} publishes it, unless that was done`
+    : `nothing was published. Make the same call again in a while, with container_id ${container}, which goes on from there`;
+  return new ConnectorError(code, `${message}; ${way}`, {
+    ...{ cause: failure, outcomeOpen, nothingDone: !outcomeOpen },
+    retryAfterSeconds: failure.retryAfterSeconds ?? LOOK_AGAIN_SECONDS,
+    ...(platformCode === null ? {} : { platformCode }),
   });
 }
 
@@ -90,10 +104,7 @@ async function waitUntilReady(context: MetaContext, container: string): Promise<
     const waitMs = Math.min((poll + 1) * 1_000, POLL_MS_MAX, leftMs);
     await sleep(waitMs, undefined, { signal: context.signal });
   }
-  throw new ConnectorError(
-    'platform_unavailable',
-    `${TITLE} still works on the file; nothing was published. Make the same call again in a while, with container_id ` +
-      `${container}, which goes on from there`,
-    { platformCode: 'IN_PROGRESS', retryAfterSeconds: LOOK_AGAIN_SECONDS },
-  );
+  throw new ConnectorError('platform_unavailable', `${TITLE} still works on the file`, {
+    platformCode: 'IN_PROGRESS',
+  });
 }

@@ -21,6 +21,13 @@ const RATE_CODES = [4, 17, 32, 341, 613, 80001, 80002, 80006, 80007, 80008, 1304
 const HALFWAY_CODES = [1, 131000];
 /** "Service unavailable" passes, too. */
 const PASSING_CODES = [...HALFWAY_CODES, 2, 131016];
+/**
+ * What Instagram means passes by itself, under codes that also stand for what does not: it failed, fetching the file took too
+ * long, it could not publish just now, the file is not ready.
+ */
+const PASSING_SUBCODES = [2207001, 2207003, 2207008, 2207027];
+/** "Instagram server error": like any such, it may have come after the work was done. */
+const HALFWAY_SUBCODES = [2207001];
 /** Instagram takes what is to be published for spam, under the code of too many calls: waiting does not help. */
 const SPAM_SUBCODE = 2207051;
 /** "Capability or permissions issue", which Graph answers with status 500 though it does not pass. */
@@ -58,15 +65,23 @@ function explain(
 ): ConnectorError | undefined {
   const error = fieldsOf(fieldsOf(body).error);
   const code = countOrNull(error.code);
+  const subcode = countOrNull(error.error_subcode);
   if (status >= 500 && code !== NOT_PERMITTED_CODE) return undefined;
   // Graph repeats a malformed token in its message, which is why that message is never passed on.
   if (status === 401 || (code !== null && TOKEN_CODES.includes(code))) return tokenRefused(title);
-  const isTooFast = code !== null && RATE_CODES.includes(code) && error.error_subcode !== SPAM_SUBCODE;
+  const isTooFast = code !== null && RATE_CODES.includes(code) && subcode !== SPAM_SUBCODE;
   if (status === 429 || isTooFast) return slowDown(title, secondsToWait(headers, now));
-  if (code !== null && (PASSING_CODES.includes(code) || error.is_transient === true))
-    return new ConnectorError('platform_unavailable', `${title} cannot answer now (code ${code})`, {
-      outcomeOpen: HALFWAY_CODES.includes(code) && !isRead,
-    });
+  const isIn = (codes: readonly number[], subcodes: readonly number[]) =>
+    (code !== null && codes.includes(code)) || (subcode !== null && subcodes.includes(subcode));
+  if (isIn(PASSING_CODES, PASSING_SUBCODES) || (code !== null && error.is_transient === true))
+    return new ConnectorError(
+      'platform_unavailable',
+      `${title} cannot answer now (code ${code ?? subcode})`,
+      {
+        platformCode: String(code ?? subcode),
+        outcomeOpen: isIn(HALFWAY_CODES, HALFWAY_SUBCODES) && !isRead,
+      },
+    );
   if (status >= 300 && status < 400) return undefined;
   const text = [fieldsOf(error.error_data).details, error.error_user_msg, error.message].find(
     (value) => typeof value === 'string' && value !== '',
