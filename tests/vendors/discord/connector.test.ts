@@ -51,6 +51,85 @@ describe('tools', () => {
     await expect(both).rejects.toMatchObject({ code: 'invalid_arguments' });
   });
 
+  it.each<[string, object, object]>([
+    [
+      'embeds of an application, but not what Discord shows below a link',
+      {
+        content: 'New: https://a.test',
+        embeds: [
+          {
+            ...{ type: 'rich', author: { name: 'GitHub' }, title: 'Release 2', description: 'Faster.' },
+            ...{ fields: [{ name: 'By', value: 'ada' }, 7], footer: { text: 'today' } },
+          },
+          { type: 'article', title: 'A page', description: 'its text' },
+        ],
+      },
+      { content: 'New: https://a.test\nGitHub\nRelease 2\nFaster.\nBy: ada\ntoday' },
+    ],
+    [
+      'what was forwarded, which is no answer to it',
+      {
+        content: '',
+        message_reference: { type: 1, message_id: '41771983429993000' },
+        message_snapshots: [
+          {
+            message: {
+              content: 'the original',
+              embeds: [{ type: 'rich', title: 'with a card' }],
+              attachments: [{ filename: 'a.png', url: 'https://cdn.test/a.png', size: 7 }],
+            },
+          },
+        ],
+      },
+      {
+        content: 'the original\nwith a card',
+        attachments: [{ filename: 'a.png', url: 'https://cdn.test/a.png', size: 7 }],
+        reply_to_message_id: null,
+      },
+    ],
+    [
+      'components',
+      {
+        content: '',
+        components: [
+          {
+            type: 17,
+            components: [
+              { type: 10, content: '# Hi' },
+              { type: 9, components: [{ type: 10, content: 'there' }] },
+            ],
+          },
+          { type: 1, components: [{ type: 2, label: 'Press' }] },
+        ],
+      },
+      { content: '# Hi\nthere' },
+    ],
+    [
+      'a poll',
+      {
+        content: '',
+        poll: {
+          question: { text: 'Lunch?' },
+          answers: [
+            { answer_id: 1, poll_media: { text: 'Soup' } },
+            { answer_id: 2, poll_media: { text: 'Rice' } },
+          ],
+        },
+      },
+      { content: 'Lunch?\n- Soup\n- Rice' },
+    ],
+    [
+      'an answer',
+      { content: 'yes', message_reference: { type: 0, message_id: '41771983429993000' } },
+      { content: 'yes', reply_to_message_id: '41771983429993000' },
+    ],
+    ['nothing', { embeds: [null], components: 'x', poll: 7, message_snapshots: [{}] }, { content: '' }],
+  ])('reads all that people see: %s', async (_what, said, shown) => {
+    const json = [{ id: '41771983429993111', ...said }];
+    server.failNext({ kind: 'reply', reply: { json } });
+    expect(await call('discord_get_messages', { channel_id: CHANNEL })).toMatchObject({ items: [shown] });
+  });
+
   it('sends with the words of the documentation, and wakes no whole server up', async () => {
     const sent = await call<{ id: string }>('discord_send_message', {
       ...{ channel_id: CHANNEL, content: '@everyone hi', reply_to_message_id: messageId },

@@ -51,6 +51,96 @@ describe('tools', () => {
     expect(page).toMatchObject({ untrusted_content: true });
   });
 
+  const section = (text: string) => ({ type: 'section', text: { type: 'mrkdwn', text } });
+  const rich = (...elements: object[]) => ({
+    type: 'rich_text',
+    elements: [{ type: 'rich_text_section', elements }],
+  });
+  it.each<[string, object, string]>([
+    [
+      'attachments of an alert',
+      {
+        text: '',
+        attachments: [
+          {
+            ...{ pretext: 'Alert', title: 'CPU', text: '*high*', fallback: 'CPU high' },
+            fields: [{ title: 'Host', value: 'web-1' }, { value: 'since 10:00' }, 7],
+          },
+          { fallback: 'and this' },
+          { fallback: '[no preview available]', blocks: [section('deployed')] },
+        ],
+      },
+      'Alert\nCPU\n*high*\nHost: web-1\nsince 10:00\nand this\ndeployed',
+    ],
+    [
+      'text and an attachment, but not what Slack shows below a link',
+      {
+        text: 'see <https://a.test>',
+        attachments: [
+          { text: 'more' },
+          { from_url: 'https://a.test', original_url: 'https://a.test', title: 'A page', text: 'its text' },
+        ],
+      },
+      'see <https://a.test>\nmore',
+    ],
+    [
+      'a message that was forwarded',
+      {
+        attachments: [
+          { is_share: true, from_url: 'https://x.slack.com/archives/C1/p1', text: 'the original' },
+        ],
+      },
+      'the original',
+    ],
+    [
+      'blocks alone',
+      {
+        text: '',
+        blocks: [
+          { type: 'header', text: { type: 'plain_text', text: 'Build 7' } },
+          { ...section('passed'), fields: [{ type: 'mrkdwn', text: 'by <@U1>' }] },
+          {
+            type: 'context',
+            elements: [
+              { type: 'mrkdwn', text: 'main' },
+              { type: 'image', alt_text: 'x' },
+            ],
+          },
+          rich(
+            { type: 'text', text: 'Hi ' },
+            { type: 'user', user_id: 'U2' },
+            { type: 'emoji', name: 'wave' },
+            { type: 'link', url: 'https://b.test' },
+          ),
+          { type: 'markdown', text: '**done**' },
+        ],
+      },
+      'Build 7\npassed\nby <@U1>\nmain\nHi <@U2>:wave:https://b.test\n**done**',
+    ],
+    ['text, whatever its blocks say', { text: 'hello', blocks: [section('hello')] }, 'hello'],
+    ['nothing', { text: '', blocks: 'x', attachments: [null, 'x', {}] }, ''],
+  ])('reads all that people see: %s', async (_what, said, text) => {
+    const message = { type: 'message', ts: '1700000000.000100', ...said };
+    server.failNext({ kind: 'reply', reply: { json: { ok: true, messages: [message] } } });
+    expect(await call('slack_get_messages', { channel: CHANNEL })).toMatchObject({ items: [{ text }] });
+    const found = { ok: true, messages: { matches: [message] } };
+    server.failNext({ kind: 'reply', reply: { json: found } });
+    expect(await call('slack_search_messages', { query: 'x' })).toMatchObject({ items: [{ text }] });
+  });
+
+  it('reads blocks of any depth and number in a moment', async () => {
+    let deep: object = { type: 'text', text: 'x' };
+    for (let depth = 0; depth < 300; depth += 1) deep = { type: 'section', elements: [deep] };
+    const message = {
+      ts: '1700000000.000100',
+      text: '',
+      blocks: [deep, ...Array.from({ length: 20_000 }, () => section('y'))],
+    };
+    server.failNext({ kind: 'reply', reply: { json: { ok: true, messages: [message] } } });
+    const { items } = await call<{ items: { text: string }[] }>('slack_get_messages', { channel: CHANNEL });
+    expect(items[0]?.text.length).toBeLessThan(1_000);
+  });
+
   it('sends with the words of the documentation, answers in a thread, and deletes', async () => {
     const blocks = [{ type: 'section', text: { type: 'mrkdwn', text: '*hi*' } }];
     const sent = await call<{ ts: string }>('slack_send_message', {

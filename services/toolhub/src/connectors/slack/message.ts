@@ -2,6 +2,7 @@ import { type Static, Type } from 'typebox';
 import { countOrNull, fieldsOf, listOf, textOrNull } from '../vendor-api/shape.ts';
 import { closed, nullableCount, nullableText } from '../vendor-api/tool-schemas.ts';
 import { shape } from './api.ts';
+import { textOfMessage } from './message-text.ts';
 
 export const messageSchema = closed({
   ts: Type.String({ description: 'Names the message within its channel.' }),
@@ -9,7 +10,10 @@ export const messageSchema = closed({
   user: nullableText,
   bot_id: nullableText,
   subtype: nullableText,
-  text: Type.String({ description: 'In Slack’s mrkdwn: <@U…> is a person, <#C…> a channel.' }),
+  text: Type.String({
+    description:
+      'In Slack’s mrkdwn: <@U…> is a person, <#C…> a channel. With what apps write into attachments and blocks.',
+  }),
   reply_count: nullableCount,
   reactions: Type.Array(closed({ emoji: Type.String(), count: nullableCount })),
   files: Type.Array(closed({ id: nullableText, name: nullableText, mimetype: nullableText })),
@@ -25,7 +29,7 @@ export function readMessage(value: unknown): SlackMessage {
     user: textOrNull(message.user),
     bot_id: textOrNull(message.bot_id),
     subtype: textOrNull(message.subtype),
-    text: textOrNull(message.text) ?? '',
+    text: textOfMessage(message),
     reply_count: countOrNull(message.reply_count),
     reactions: listOf(message.reactions).map((item) => {
       const { name, count } = fieldsOf(item);

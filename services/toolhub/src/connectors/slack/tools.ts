@@ -14,6 +14,7 @@ import { callSlack, type SlackContext, shape } from './api.ts';
 import { findUsers } from './find-users.ts';
 import { channel } from './ids.ts';
 import { messageSchema, readMessage, userSchema } from './message.ts';
+import { textOfMessage } from './message-text.ts';
 import { readPage } from './page.ts';
 import { listReceivedMessages } from './received.ts';
 
@@ -164,7 +165,7 @@ const searchMessages = defineTool({
           channel_name: textOrNull(name),
           user: textOrNull(match.user),
           username: textOrNull(match.username),
-          text: textOrNull(match.text) ?? '',
+          text: textOfMessage(match),
           permalink: textOrNull(match.permalink),
         };
       }),
