@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { ConnectorError } from '../connector.ts';
 import { asObject, integerOf, textOrNull } from './api.ts';
+import { textOfMessage } from './message-text.ts';
 
 const nullable = Type.Union([Type.String(), Type.Null()]);
 
@@ -45,7 +46,9 @@ export const telegramMessageSchema = Type.Object(
     ]),
     date: Type.String({ format: 'date-time' }),
     edited_at: nullable,
-    text: nullable,
+    text: Type.Union([Type.String(), Type.Null()], {
+      description: 'Also of a place, a contact, a poll and the like: what people see of it.',
+    }),
     media: Type.Union([Type.String(), Type.Null()], { description: 'Kind of the attached content.' }),
     reply_to_message_id: Type.Union([Type.Integer(), Type.Null()]),
   },
@@ -92,7 +95,7 @@ export function readMessage(value: unknown): TelegramMessage {
     },
     date: isoDate(message.date),
     edited_at: message.edit_date === undefined ? null : isoDate(message.edit_date),
-    text: textOrNull(message.text) ?? textOrNull(message.caption),
+    text: textOfMessage(message),
     media: MEDIA.find((kind) => message[kind] !== undefined) ?? null,
     reply_to_message_id:
       message.reply_to_message === undefined

@@ -1,13 +1,16 @@
 import { type Static, Type } from 'typebox';
 import { fieldsOf, textOrNull } from '../vendor-api/shape.ts';
 import { closed, nullableText } from '../vendor-api/tool-schemas.ts';
+import { textOfMessage } from './message-text.ts';
 import type { StoredMessage } from './store.ts';
 
 export const messageSchema = closed({
   id: Type.String(),
   sent_at: Type.String(),
   type: Type.String({ description: 'text, image, document, reaction, …, as WhatsApp names it.' }),
-  text: nullableText,
+  text: Type.Union([Type.String(), Type.Null()], {
+    description: 'Also of a place, of contacts, of a form or an order: what the person sees of it.',
+  }),
   media_id: nullableText,
   mime_type: nullableText,
   reaction: nullableText,
@@ -20,19 +23,11 @@ const MEDIA_KINDS = ['image', 'video', 'audio', 'document', 'sticker'] as const;
 export function readStored({ messageId, sentAt, message }: StoredMessage): Static<typeof messageSchema> {
   const part = (name: string) => fieldsOf(message[name]);
   const media = MEDIA_KINDS.map((kind) => part(kind)).find(({ id }) => id !== undefined) ?? {};
-  const { button_reply, list_reply } = part('interactive');
-  const text = [
-    part('text').body,
-    media.caption,
-    part('button').text,
-    fieldsOf(button_reply).title,
-    fieldsOf(list_reply).title,
-  ].find((value) => typeof value === 'string');
   return {
     id: messageId,
     sent_at: sentAt.toISOString(),
     type: textOrNull(message.type) ?? 'unknown',
-    text: textOrNull(text),
+    text: textOfMessage(message, media.caption),
     media_id: textOrNull(media.id),
     mime_type: textOrNull(media.mime_type),
     reaction: textOrNull(part('reaction').emoji),

@@ -108,6 +108,51 @@ test('conversations and messages of the customer alone, newest first, whatever k
   ).toHaveLength(2);
 });
 
+test('what people see of a message is its text, whichever kind it is of', async () => {
+  const kinds: [Record<string, unknown>, string | null][] = [
+    [
+      { type: 'location', location: { latitude: 52.5, longitude: 13.4, name: 'Café', address: 'Street 1' } },
+      'Café\nStreet 1\n52.5, 13.4',
+    ],
+    [
+      {
+        type: 'contacts',
+        contacts: [
+          {
+            name: { formatted_name: 'Ada L' },
+            phones: [{ phone: '+49 1' }],
+            emails: [{ email: 'a@b.test' }],
+          },
+          { name: { formatted_name: 'Bob' } },
+        ],
+      },
+      'Ada L +49 1 a@b.test\nBob',
+    ],
+    [
+      {
+        type: 'interactive',
+        interactive: { type: 'nfm_reply', nfm_reply: { body: 'Sent', response_json: '{"size":"M"}' } },
+      },
+      'Sent\n{"size":"M"}',
+    ],
+    [
+      {
+        type: 'order',
+        order: {
+          text: 'please',
+          product_items: [{ product_retailer_id: 'sku-1', quantity: 2, item_price: 7.5, currency: 'EUR' }, 7],
+        },
+      },
+      'please\n2 × sku-1 (7.5 EUR)',
+    ],
+    [{ type: 'system', system: { body: 'Ada changed her number' } }, 'Ada changed her number'],
+    [{ type: 'sticker', sticker: { id: '7' } }, null],
+  ];
+  for (const [index, [message]] of kinds.entries()) await receive('cus_1', '496600', index, message);
+  const messages = await all('whatsapp_get_messages', { contact: '496600' });
+  expect(messages.map(({ text }) => text)).toEqual(kinds.map(([, text]) => text).toReversed());
+});
+
 test('somebody who shows no number is read by the id that is listed', async () => {
   const id = 'US.13491208655302741918';
   await receive('cus_1', id, 8, { type: 'text', text: { body: 'no number' } });
