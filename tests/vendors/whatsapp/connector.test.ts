@@ -62,6 +62,16 @@ describe('tools', () => {
     expect(server.sent.at(-1)).toMatchObject({ type: 'audio', audio: { id: '1234' } });
   });
 
+  it('says of a template that WhatsApp holds it back, and may never send it', async () => {
+    const args = { to: PERSON, template_name: 'hello_world', language: 'en_US' };
+    for (const status of ['accepted', 'held_for_quality_assessment', 'paused', null]) {
+      const message = { id: 'wamid.1', ...(status === null ? {} : { message_status: status }) };
+      const json = { contacts: [{ input: PERSON, wa_id: PERSON }], messages: [message] };
+      server.failNext({ kind: 'reply', reply: { json } });
+      expect(await call('whatsapp_send_template', args)).toEqual({ id: 'wamid.1', contact: PERSON, status });
+    }
+  });
+
   it('takes one file and no caption where there is none', async () => {
     for (const bad of [
       { kind: 'image' },

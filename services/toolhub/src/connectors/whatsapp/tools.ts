@@ -16,7 +16,15 @@ const messageId = vendorId(
   'Id of a message, as WhatsApp writes it (wamid.…).',
   '^wamid\\.[A-Za-z0-9+/=_-]{1,400}$',
 );
-const sentSchema = closed({ id: Type.String(), contact: nullableText });
+const sentProperties = { id: Type.String(), contact: nullableText };
+const sentSchema = closed(sentProperties);
+const templateSentSchema = closed({
+  ...sentProperties,
+  status: Type.Union([Type.String(), Type.Null()], {
+    description:
+      '`accepted`; `held_for_quality_assessment` and `paused` wait and may never be delivered. Null where WhatsApp does not say.',
+  }),
+});
 
 export function whatsappTools(): ToolDefinition[] {
   return [
@@ -38,9 +46,10 @@ async function send(context: WhatsappContext, recipient: string, content: Record
     },
   });
   const { messages, contacts } = shape.object(body);
+  const { id, message_status } = fieldsOf(listOf(messages)[0]);
   return {
-    id: shape.text(fieldsOf(listOf(messages)[0]).id),
-    contact: textOrNull(fieldsOf(listOf(contacts)[0]).wa_id),
+    sent: { id: shape.text(id), contact: textOrNull(fieldsOf(listOf(contacts)[0]).wa_id) },
+    status: textOrNull(message_status),
   };
 }
 
@@ -98,11 +107,13 @@ const sendMessage = defineTool({
     reply_to_message_id: Type.Optional(messageId),
   }),
   outputSchema: sentSchema,
-  run: ({ to: recipient, text, reply_to_message_id }, context: WhatsappContext) =>
-    send(context, recipient, {
+  async run({ to: recipient, text, reply_to_message_id }, context: WhatsappContext) {
+    const { sent } = await send(context, recipient, {
       ...(reply_to_message_id === undefined ? {} : { context: { message_id: reply_to_message_id } }),
       ...{ type: 'text', text: { preview_url: false, body: text } },
-    }),
+    });
+    return sent;
+  },
 });
 
 const sendTemplate = defineTool({
@@ -121,12 +132,12 @@ const sendTemplate = defineTool({
       }),
     ),
   }),
-  outputSchema: sentSchema,
-  run: ({ to: recipient, template_name: name, language, components }, context: WhatsappContext) =>
-    send(context, recipient, {
-      type: 'template',
-      template: { name, language: { code: language }, components },
-    }),
+  outputSchema: templateSentSchema,
+  async run({ to: recipient, template_name: name, language, components }, context: WhatsappContext) {
+    const template = { name, language: { code: language }, components };
+    const { sent, status } = await send(context, recipient, { type: 'template', template });
+    return { ...sent, status };
+  },
 });
 
 const WITHOUT_CAPTION = ['audio', 'sticker'];
@@ -148,12 +159,14 @@ const sendMedia = defineTool({
     caption: Type.Optional(message(CAPTION_LENGTH_MAX, 'Text below it; not for audio and stickers.')),
   }),
   outputSchema: sentSchema,
-  run({ to: recipient, kind, url, media_id, caption }, context: WhatsappContext) {
+  async run({ to: recipient, kind, url, media_id, caption }, context: WhatsappContext) {
     if ((url === undefined) === (media_id === undefined))
       throw new ConnectorError('invalid_arguments', 'either `url` or `media_id` says which file');
     if (caption !== undefined && WITHOUT_CAPTION.includes(kind))
       throw new ConnectorError('invalid_arguments', `a file of kind ${kind} has no caption`);
-    return send(context, recipient, { type: kind, [kind]: { id: media_id, link: url, caption } });
+    const file = { id: media_id, link: url, caption };
+    const { sent } = await send(context, recipient, { type: kind, [kind]: file });
+    return sent;
   },
 });
 
