@@ -162,6 +162,28 @@ export function testNotLost(running: () => Serving): void {
     await page.context().close();
   });
 
+  test('no password is put aside, whatever its field is called, when the session ends in the middle of a form', {
+    timeout: SLOW_MACHINE_MS,
+  }, async () => {
+    const { hub } = running();
+    const account = await signUp(hub.url);
+    const page = await openAs(account);
+    await page.goto('/settings');
+    const secrets = ['what opens the door', 'what shall open it'];
+    for (const [index, name] of ['Current password', 'New password'].entries())
+      await page.getByLabel(name, { exact: true }).fill(secrets[index] ?? '');
+    // Shown or not, it is one.
+    await panel(page, 'Password').getByRole('button', { name: 'Show', includeHidden: true }).first().click();
+    await page.getByRole('textbox', { name: 'Name', exact: true }).fill('Typed before it ended');
+    await call(`${hub.url}/api/auth/logout`, { cookie: account.cookie, body: {} });
+    await page.getByRole('button', { name: 'Change password' }).click();
+    await heading(page, 'Log in');
+    const kept = await page.evaluate<string>('JSON.stringify([{ ...sessionStorage }, { ...localStorage }])');
+    expect(kept).toContain('Typed before it ended');
+    for (const secret of secrets) expect(kept).not.toContain(secret);
+    await page.context().close();
+  });
+
   test('a question stays open until its answer has come, and says what was refused', {
     timeout: SLOW_MACHINE_MS,
   }, async () => {

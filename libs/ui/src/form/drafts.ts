@@ -38,12 +38,19 @@ export const drafts = {
 const isObject = (value: unknown): value is Values =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-export function withoutSecrets(values: object): Values {
+/** `hidden` are texts that are secret under any name. */
+export function withoutSecrets(values: object, hidden: ReadonlySet<unknown> = new Set()): Values {
   return Object.fromEntries(
     Object.entries(values)
-      .filter(([name]) => !SECRET.test(name))
-      .map(([name, value]) => [name, isObject(value) ? withoutSecrets(value) : value]),
+      .filter(([name, value]) => !SECRET.test(name) && !hidden.has(value))
+      .map(([name, value]) => [name, isObject(value) ? withoutSecrets(value, hidden) : value]),
   );
+}
+
+/** What stands in the fields of the page that are for secrets, also while one is shown: a name does not tell it ("current"). */
+function hiddenTexts(): ReadonlySet<string> {
+  const fields = document.querySelectorAll<HTMLInputElement>('.mantine-PasswordInput-input input');
+  return new Set([...fields].map(({ value }) => value).filter((text) => text !== ''));
 }
 
 /** The draft's fields in place of those of the form; fields that a draft has not stay as they are. */
@@ -65,7 +72,9 @@ function read(name: string): Values | undefined {
 
 function save(name: string, values: object): void {
   if (owner === undefined) return;
-  const text = JSON.stringify({ owner, at: Date.now(), values: withoutSecrets(values) } satisfies Draft);
+  const kept = withoutSecrets(values, hiddenTexts());
+  if (Object.keys(kept).length === 0) return;
+  const text = JSON.stringify({ owner, at: Date.now(), values: kept } satisfies Draft);
   if (text.length <= LENGTH_MAX) keepIn(roomOfWindow(), PREFIX + name, text);
 }
 
