@@ -220,6 +220,24 @@ export function testGoingOn(running: () => Mishaps): void {
     await page.context().close();
   });
 
+  test('an endpoint of which one field is edited keeps what a colleague made of the others meanwhile', async () => {
+    const { dashboard, owner, openAs } = running();
+    const made = await owner.call('POST', '/v1/webhook_endpoints', { url: `${dashboard.url}/one` });
+    const path = `/v1/webhook_endpoints/${made.body.id}`;
+    const page = await openAs(owner.cookie);
+    await page.goto(`/dashboard/webhooks/${made.body.id}`);
+    await page.getByRole('button', { name: 'Edit' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('URL').fill(`${dashboard.url}/two`);
+    const meanwhile = { events: ['payment.failed'], description: 'Till' };
+    await owner.call('PATCH', path, meanwhile);
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    const { body } = await owner.call('GET', path);
+    expect(body).toMatchObject({ ...meanwhile, url: `${dashboard.url}/two` });
+    await page.context().close();
+  });
+
   test('a delivery that is read stays open when it leaves the page of the list, and does not open again by itself', async () => {
     const { dashboard, owner, openAs } = running();
     const endpoint = await owner.call('POST', '/v1/webhook_endpoints', { url: `${dashboard.url}/hooks` });

@@ -76,6 +76,8 @@ describe.runIf(hasChromium)('mishaps at the dashboard', { timeout: SLOW_MACHINE_
     await banner.getByRole('link', { name: 'Ask for it in the settings.' }).click();
     await page.getByRole('button', { name: 'Ask for live access' }).click();
     await page.getByText('we are looking at your organisation').first().waitFor();
+    // The form has gone: the keyboard goes on at its heading.
+    await page.locator('h2:focus', { hasText: 'Live access' }).waitFor();
     // Whoever waits hears of the answer on the page.
     await page.goto('/dashboard/live/payment-methods');
     const path = `/v1/admin/organisations/${owner.organisationId}/live_access`;

@@ -3,6 +3,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { callTool } from '../../../services/toolhub/src/mcp/test/rig.ts';
 import { type Account, call, makeToken, signUp } from '../../../services/toolhub/test/accounts.ts';
+import { ADMIN_TOKEN } from '../../../services/toolhub/test/instance.ts';
 import { openPage } from '../chromium.ts';
 import type { Serving } from './rig.ts';
 import { addAuditEntries, addInvoice, callMastodon, connectMastodon, LOOKED_AT_MAX } from './seed.ts';
@@ -83,6 +84,53 @@ export function testStayingTrue(running: () => Serving): void {
       await page.evaluate(`window.dispatchEvent(new Event('visibilitychange'))`);
       await expect.poll(() => field.inputValue()).toBe(own);
     }
+    await page.context().close();
+  });
+
+  test('[TH-11.37] a field that is saved takes no other with it, and the others show what another window made of them', {
+    timeout: SLOW_MACHINE_MS,
+  }, async () => {
+    const { hub } = running();
+    const account = await signUp(hub.url);
+    const { cookie } = account;
+    const details = `${hub.url}/api/billing-details`;
+    const store = (body: object) => call(details, { method: 'PUT', cookie, body });
+    await store({ company: 'Engines', address: '1 Main Street', tax_id: null });
+    const page = await openAs(account);
+    await page.goto('/billing');
+    const form = page.locator('form', { has: page.getByLabel('Company') });
+    await form.getByLabel('Tax id').fill('XX123');
+    await store({ company: 'Analytical Engines', address: null, tax_id: null });
+    await form.getByRole('button').click();
+    await page.getByText('Saved.').waitFor();
+    expect((await call(details, { cookie })).body).toMatchObject({
+      ...{ company: 'Analytical Engines', address: null, tax_id: 'XX123' },
+    });
+    await expect.poll(() => form.getByLabel('Company').inputValue()).toBe('Analytical Engines');
+    expect(await form.getByLabel('Address').inputValue()).toBe('');
+    await page.context().close();
+  });
+
+  test('[TH-11.36] terms of a plan that another operator changed meanwhile stay when one of the others is saved', {
+    timeout: SLOW_MACHINE_MS,
+  }, async () => {
+    const { hub, chromium } = running();
+    const terms = { name: 'Crew', included_calls: 10, overage_cents_per_1000: 5, hard_stop: false };
+    const store = (price: number) =>
+      call(`${hub.url}/api/admin/plans/crew`, {
+        ...{ method: 'PUT', token: ADMIN_TOKEN, body: { ...terms, price_cents: price } },
+      });
+    await store(100);
+    const { page } = await openPage(chromium, hub.url);
+    page.setDefaultTimeout(STEP_MS);
+    await page.goto('/admin?tab=plans');
+    await page.getByLabel('Admin token').fill(ADMIN_TOKEN);
+    await page.getByRole('button', { name: 'Enter' }).click();
+    await page.getByRole('button', { name: 'Change Crew' }).click();
+    await page.getByRole('dialog').getByLabel('Name').fill('The crew');
+    await store(250);
+    await page.getByRole('button', { name: 'Save the plan' }).click();
+    await page.getByRole('row', { name: /The crew \(crew\) \$2\.50/ }).waitFor();
     await page.context().close();
   });
 

@@ -17,6 +17,7 @@ export function ProfilePanel({
   const { person: path } = account.paths;
   const api = useApiForm({
     initialValues: { name: person.name },
+    isStored: true,
     send: async (values) => {
       await account.client.patch(path, values);
       await account.api.refresh(path);

@@ -10,6 +10,7 @@ import {
 } from '../api/problem.ts';
 import { toast } from '../show/toast.ts';
 import { texts } from '../texts.ts';
+import { useChanges } from './changes.ts';
 import { mergeDraft, useDraft, withoutSecrets } from './drafts.ts';
 import { type HalfFilled, halfFilled } from './half-filled.ts';
 
@@ -30,8 +31,13 @@ export interface ApiForm<Values extends object> {
 
 export interface ApiFormOptions<Values extends object> {
   initialValues: Values;
-  /** The key stays the same until the values change, so that a second try of the same does nothing twice. */
-  send: (values: Values, idempotencyKey: string) => Promise<unknown>;
+  /**
+   * The key stays the same until the values change, so that a second try of the same does nothing twice. A form of what is stored
+   * sends what was `changed` alone: the rest may be another by now.
+   */
+  send: (values: Values, idempotencyKey: string, changed: Partial<Values>) => Promise<unknown>;
+  /** It begins with what is stored, and shows in each field that nobody has changed what is stored by then. */
+  isStored?: boolean;
   validate?: Partial<Record<keyof Values, (value: never, values: Values) => string | null>>;
   /** Where a field of the form has another name than in the body. */
   fieldNames?: Record<string, string>;
@@ -59,9 +65,10 @@ export function useApiForm<Values extends object>(options: ApiFormOptions<Values
   const [sending, setSending] = useState(false);
   const [problem, setProblem] = useState<FormProblem>();
   const intention = useRef({ values: '', key: '' });
+  const changes = useChanges(form, options);
   const draft = useDraft({
     name: options.draftName ?? JSON.stringify(withoutSecrets(options.initialValues)),
-    current: () => (form.isDirty() ? form.getValues() : undefined),
+    current: changes.changed,
   });
   const [isRestored, setRestored] = useState(draft !== undefined);
   // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the form appears
@@ -79,7 +86,9 @@ export function useApiForm<Values extends object>(options: ApiFormOptions<Values
     setSending(true);
     setProblem(undefined);
     try {
-      await options.send(values, intention.current.key);
+      const sent = changes.sending(values);
+      await options.send(values, intention.current.key, changes.changed());
+      sent();
       intention.current = { values: '', key: '' };
       setRestored(false);
     } catch (error) {

@@ -12,6 +12,7 @@ const words = texts.settings;
 export function OrganisationPanel({ name }: { name: string }) {
   const api = useApiForm({
     initialValues: { name },
+    isStored: true,
     send: async (values) => {
       await client.patch('/v1/organisation', values);
       await refresh(SESSION_PATH, '/v1/organisation');

@@ -16,10 +16,11 @@ interface EndpointValues {
   description: string;
 }
 
-const bodyOf = ({ url, events, description }: EndpointValues) => ({
-  url: url.trim(),
-  events: events.length === 0 ? ['*'] : events,
-  description: description.trim() === '' ? null : description.trim(),
+/** Of what is changed, where not all of it is given. */
+const bodyOf = ({ url, events, description }: Partial<EndpointValues>) => ({
+  ...(url !== undefined && { url: url.trim() }),
+  ...(events !== undefined && { events: events.length === 0 ? ['*'] : events }),
+  ...(description !== undefined && { description: description.trim() === '' ? null : description.trim() }),
 });
 
 export function NewEndpointForm({ onDone }: { onDone: (endpoint: WebhookEndpointWithSecret) => void }) {
@@ -42,8 +43,9 @@ export function EditEndpointForm({ endpoint, onDone }: { endpoint: WebhookEndpoi
     <EndpointForm
       initial={{ url, events: events.filter((type) => type !== '*'), description: description ?? '' }}
       submitLabel={words.save}
-      send={async (values) => {
-        await client.patch(`${LIST_PATH}/${id}`, bodyOf(values));
+      isStored
+      send={async (_values, _idempotencyKey, changed) => {
+        await client.patch(`${LIST_PATH}/${id}`, bodyOf(changed));
         onDone();
       }}
     />
@@ -53,13 +55,15 @@ export function EditEndpointForm({ endpoint, onDone }: { endpoint: WebhookEndpoi
 function EndpointForm(props: {
   initial: EndpointValues;
   submitLabel: string;
-  send: (values: EndpointValues, idempotencyKey: string) => Promise<void>;
+  isStored?: boolean;
+  send: (values: EndpointValues, idempotencyKey: string, changed: Partial<EndpointValues>) => Promise<void>;
 }) {
   const api = useApiForm({
     initialValues: props.initial,
+    isStored: props.isStored ?? false,
     fieldOfCode: { webhook_url_refused: 'url' },
-    send: async (values, idempotencyKey) => {
-      await props.send(values, idempotencyKey);
+    send: async (...sent) => {
+      await props.send(...sent);
       await refresh(LIST_PATH);
     },
   });

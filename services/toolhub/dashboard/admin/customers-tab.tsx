@@ -109,12 +109,8 @@ function CustomerDetails({ id }: { id: string }) {
               [words.status, words.statuses[customer.status]],
             ]}
           />
-          <LimitForm
-            key={String(customer.plan_state.monthly_calls)}
-            path={path}
-            limit={customer.plan_state.monthly_calls}
-          />
-          <PlanForm key={customer.plan} path={path} plan={customer.plan} />
+          <LimitForm path={path} limit={customer.plan_state.monthly_calls} />
+          <PlanForm path={path} plan={customer.plan} />
           <CustomerInvoices path={path} />
           <Group justify="flex-end">
             {customer.status === 'active' ? (
@@ -138,6 +134,7 @@ function CustomerDetails({ id }: { id: string }) {
 function LimitForm({ path, limit }: { path: string; limit: number | null }) {
   const api = useApiForm({
     initialValues: { monthly_calls: (limit ?? '') as number | '' },
+    isStored: true,
     send: async ({ monthly_calls: calls }) => {
       await operator.put(`${path}/limit`, { monthly_calls: calls === '' ? null : calls });
       await refresh(CUSTOMERS_PATH);
@@ -162,6 +159,7 @@ function PlanForm({ path, plan }: { path: string; plan: string }) {
   const plans = useList<Plan>('/api/plans');
   const api = useApiForm({
     initialValues: { plan },
+    isStored: true,
     send: async (values) => {
       await operator.put(`${path}/plan`, values);
       await refresh(CUSTOMERS_PATH);

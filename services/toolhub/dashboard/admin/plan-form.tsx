@@ -5,17 +5,42 @@ import { texts } from '../texts.ts';
 import { operator, refresh } from './operator.ts';
 
 const words = texts.admin;
+const PLANS_PATH = '/api/plans';
 
 const isAmount = (text: string) => (parseAmount(text) === undefined ? texts.billing.capWrong : null);
 
+interface PlanValues {
+  id: string;
+  name: string;
+  price: string;
+  included_calls: number | '';
+  overage: string;
+  hard_stop: boolean;
+}
+
+/** As the API names them; of what is changed, where not all of it is given. */
+const termsOf = ({ id: _, price, included_calls: calls, overage, ...rest }: Partial<PlanValues>) => ({
+  ...rest,
+  ...(price !== undefined && { price_cents: parseAmount(price) }),
+  ...(calls !== undefined && { included_calls: Number(calls) }),
+  ...(overage !== undefined && { overage_cents_per_1000: parseAmount(overage) }),
+});
+
+/** What is stored at this moment: all terms are sent at once, and another window may have changed the others. */
+async function storedTerms(plan: string): Promise<Partial<Plan>> {
+  const { data } = await operator.get<{ data: Plan[] }>(PLANS_PATH);
+  const { id: _, ...terms } = data.find(({ id }) => id === plan) ?? { id: plan };
+  return terms;
+}
+
 /** Makes a plan where none is given. */
 export function PlanForm({ plan, onDone }: { plan: Plan | undefined; onDone: () => void }) {
-  const api = useApiForm({
+  const api = useApiForm<PlanValues>({
     initialValues: {
       id: plan?.id ?? '',
       name: plan?.name ?? '',
       price: formatAmount(plan?.price_cents ?? 0),
-      included_calls: (plan?.included_calls ?? 0) as number | '',
+      included_calls: plan?.included_calls ?? 0,
       overage: formatAmount(plan?.overage_cents_per_1000 ?? 0),
       hard_stop: plan?.hard_stop ?? false,
     },
@@ -27,12 +52,12 @@ export function PlanForm({ plan, onDone }: { plan: Plan | undefined; onDone: () 
       overage: isAmount,
     },
     fieldNames: { price_cents: 'price', overage_cents_per_1000: 'overage' },
-    send: async ({ id, price, overage, ...rest }) => {
-      await operator.put(`/api/admin/plans/${id}`, {
-        ...{ ...rest, included_calls: Number(rest.included_calls) },
-        ...{ price_cents: parseAmount(price), overage_cents_per_1000: parseAmount(overage) },
-      });
-      await refresh('/api/plans');
+    isStored: plan !== undefined,
+    send: async (values, _idempotencyKey, changed) => {
+      const terms =
+        plan === undefined ? termsOf(values) : { ...(await storedTerms(plan.id)), ...termsOf(changed) };
+      await operator.put(`/api/admin/plans/${values.id}`, terms);
+      await refresh(PLANS_PATH);
       toast.done(words.saved);
       onDone();
     },

@@ -15,6 +15,7 @@ export function CapForm({ state, plan }: { state: PlanState; plan: Plan | undefi
       cap: (text: string) => (text.trim() === '' || parseAmount(text) !== undefined ? null : words.capWrong),
     },
     fieldNames: { spend_cap_cents: 'cap' },
+    isStored: true,
     send: async ({ cap }) => {
       const cents = cap.trim() === '' ? null : parseAmount(cap);
       // The plan of now: another window may have changed it since this one read it.

@@ -23,11 +23,13 @@ function DetailsForm({ details }: { details: BillingDetails }) {
       address: details.address ?? '',
       tax_id: details.tax_id ?? '',
     },
-    send: async ({ company, address, tax_id: taxId }) => {
+    isStored: true,
+    send: async (_values, _idempotencyKey, changed) => {
+      // The rest as it is now: another window may have changed it since this one read it.
+      const { company, address, tax_id } = await client.get<BillingDetails>(DETAILS_PATH);
       const orNull = (text: string) => (text.trim() === '' ? null : text);
-      await client.put(DETAILS_PATH, {
-        ...{ company: orNull(company), address: orNull(address), tax_id: orNull(taxId) },
-      });
+      const texts = Object.entries(changed).map(([name, text]) => [name, orNull(text)]);
+      await client.put(DETAILS_PATH, { company, address, tax_id, ...Object.fromEntries(texts) });
       await refresh(DETAILS_PATH);
       toast.done(words.detailsSaved);
     },

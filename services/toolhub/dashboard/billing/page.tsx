@@ -47,13 +47,7 @@ function Billing() {
         </Panel>
         <Panel title={words.cap} lead={words.capLead}>
           <QueryView query={plan}>
-            {(state) => (
-              <CapForm
-                key={`${state.plan} ${state.spend_cap_cents}`}
-                state={state}
-                plan={plans.data?.data.find(({ id }) => id === state.plan)}
-              />
-            )}
+            {(state) => <CapForm state={state} plan={plans.data?.data.find(({ id }) => id === state.plan)} />}
           </QueryView>
         </Panel>
         <Invoices />
