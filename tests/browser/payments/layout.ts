@@ -127,6 +127,29 @@ export function testLayout({ open, completed }: Opened): void {
     await page.context().close();
   });
 
+  test('what is printed is the page alone, in letters that white paper shows, whatever somebody looks at', async () => {
+    const page = await open();
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await goTo(page, `/dashboard/payments/${completed()}`);
+    const ink = `getComputedStyle(document.querySelector('h1')).color`;
+    const dark = await page.evaluate<string>(ink);
+    await page.evaluate(`addEventListener('beforeprint', () => { window.printed = ${ink}; })`);
+    await page.pdf();
+    expect(await page.evaluate('window.printed')).toBe('rgb(0, 0, 0)');
+    expect(await page.evaluate<string>(ink)).toBe(dark);
+    await page.emulateMedia({ media: 'print' });
+    expect(await page.getByRole('heading', { level: 1 }).isVisible()).toBe(true);
+    expect(await page.getByRole('banner').isVisible()).toBe(false);
+    expect(await page.getByRole('navigation').isVisible()).toBe(false);
+    expect(await page.getByRole('button', { name: 'Refund' }).isVisible()).toBe(false);
+    // The guides have the same two looks.
+    await page.goto('/docs');
+    const printed = await page.evaluate<string>(ink);
+    await page.emulateMedia({ media: 'screen', colorScheme: 'light' });
+    expect(printed).toBe(await page.evaluate<string>(ink));
+    await page.context().close();
+  });
+
   test('the first steps are not called undone while nobody knows what is done', async () => {
     const page = await open();
     const fulfil = { status: 500, contentType: 'application/problem+json' };

@@ -11,6 +11,7 @@ import { cssVariables, theme } from '../theme/theme.ts';
 import { ErrorBoundary } from './error-page.tsx';
 import { recoverMissingParts } from './missing-parts.ts';
 import { styleNonce } from './nonce.ts';
+import { printInLight } from './printing.ts';
 
 /** Puts the program into the page. */
 export function startApp(options: { name: string; router: AnyRouter; queryClient: QueryClient }): void {
@@ -18,6 +19,7 @@ export function startApp(options: { name: string; router: AnyRouter; queryClient
   // Where the library that locks the scrolling behind a dialog looks for it.
   Object.assign(window, { __webpack_nonce__: nonce });
   recoverMissingParts();
+  printInLight();
   createRoot(document.getElementById('root') as HTMLElement).render(
     <MantineProvider
       theme={theme}

@@ -8,7 +8,7 @@ export interface Page {
 const STYLE = `
 :root{color-scheme:light dark;--ground:#f4f5f8;--card:#fff;--ink:#14161d;--muted:#565c6b;--line:#d9dce5;--edge:#858b9c;--accent:#3457d5;
 --accent-ink:#fff;--soft:#eef1fb;--bad:#b3261e;--bad-soft:#fdeceb;--code:#f0f2f7}
-@media (prefers-color-scheme:dark){:root{--ground:#0f1117;--card:#181b24;--ink:#eceef4;--muted:#a3aabb;--line:#2d3240;--edge:#727a8e;
+@media screen and (prefers-color-scheme:dark){:root{--ground:#0f1117;--card:#181b24;--ink:#eceef4;--muted:#a3aabb;--line:#2d3240;--edge:#727a8e;
 --accent:#8aa4ff;--accent-ink:#0c1230;--soft:#1f2536;--bad:#ff9a92;--bad-soft:#3a1f1e;--code:#11141c}}
 *{box-sizing:border-box}
 body{margin:0;min-height:100vh;display:flex;flex-direction:column;align-items:center;justify-content:center;
