@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, Generic, List, Literal, Optional, TypeVar
 
 from ._api_types import *
-from ._api_types import EventType, Mode
 from ._objects import ApiObject
 
 
