@@ -64,7 +64,7 @@ import asyncio
 from typing import List, Optional
 
 from payments_api import AsyncPayments, Payments, PaymentsError, webhooks
-from payments_api.types import Payment, PaymentStatus, WebhookDelivery
+from payments_api.types import Event, Payment, PaymentMethod, PaymentStatus, WebhookDelivery, WebhookEvent
 
 
 def pay(client: Payments) -> Payment:
@@ -85,6 +85,25 @@ def pay(client: Payments) -> Payment:
     return payment
 
 
+def told(event: WebhookEvent) -> Optional[int]:
+    wrong: int = event.data.id  # type: ignore[assignment]
+    event.data.amount  # type: ignore[union-attr]
+    if event.type == "payment.completed":
+        return event.data.amount
+    if event.type == "payment_method.updated":
+        method: PaymentMethod = event.data
+        print(method.id, event.data.amount, wrong)  # type: ignore[attr-defined]
+    if event.type == "payment.done":  # type: ignore[comparison-overlap]
+        return None
+    return None
+
+
+def listed(client: Payments) -> List[Optional[int]]:
+    event: Event = client.events.get("evt_1")
+    print(event.created_at)
+    return [told(one) for one in [event, *client.events.list()]]
+
+
 def first_response(delivery: WebhookDelivery) -> str:
     return delivery.attempts[0].response  # type: ignore[return-value]
 
@@ -93,7 +112,8 @@ async def pay_async(client: AsyncPayments) -> Payment:
     async for one in client.payments.list(status="failed"):
         return one
     async for event in client.events.stream():
-        print(event.data)
+        if event.type == "payment.failed":
+            return event.data
     page = await client.payments.list()
     return page.data[0]
 

@@ -23,7 +23,7 @@ REPLACEMENTS = [
     (r"\bThreadStream\b", "Stream"),
     (r"from \.\._threads import", "from .._blocking import"),
     (r"\bIterator, Callable, Iterator\b", "Callable, Iterator"),
-    (r"from typing import Any, Iterator, Generator, Generic,", "from typing import Generic, Iterator,"),
+    (r"from typing import Any, Iterator, Callable, Generator, Generic,", "from typing import Any, Callable, Generic, Iterator,"),
     (r"\b__aiter__\b", "__iter__"),
     (r"\b__aenter__\b", "__enter__"),
     (r"\b__aexit__\b", "__exit__"),

@@ -12,8 +12,8 @@ import time
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
 from ._errors import SignatureInvalidError
+from ._event_types import WebhookEvent, to_webhook_event
 from ._objects import ApiObject
-from .types import WebhookEvent
 
 SECRET_PREFIX = "whsec_"
 SECRET_BYTES_MIN = 16
@@ -197,7 +197,7 @@ def _parse_event(raw: bytes) -> WebhookEvent:
         raise SignatureInvalidError("bad_body", "The signature fits, but the body is not JSON.") from None
     if not isinstance(value, dict):
         raise SignatureInvalidError("bad_body", "The signature fits, but the body is no event.")
-    return WebhookEvent(value)
+    return to_webhook_event(value)
 
 
 def _id_of(raw: bytes) -> str:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, AsyncIterator, Generator, Generic, List, Optional, Type, TypeVar
+from typing import Any, AsyncIterator, Callable, Generator, Generic, List, Optional, TypeVar
 
 from .._errors import ConnectionFailedError
 from .._objects import ApiObject
@@ -17,7 +17,7 @@ class AsyncPaged(Generic[Item]):
     ``for`` reads on over all pages, ``page()`` gives the first one alone.
     """
 
-    def __init__(self, http: AsyncHttpClient, request: ApiRequest, model: Type[Item]) -> None:
+    def __init__(self, http: AsyncHttpClient, request: ApiRequest, model: Callable[[Any], Item]) -> None:
         self._http = http
         self._request = request
         self._model = model

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, AsyncIterator, List, Literal, Mapping, Optional, Sequence, Union, cast
 
 from .._errors import ConnectionFailedError, PaymentsError, WaitTimeoutError
+from .._event_types import to_event
 from .._retry import asked
 from .._settings import read_number
 from .._wait import judge, unexpected
@@ -429,7 +430,7 @@ class AsyncWebhookDeliveriesResource(AsyncResource):
 
 class AsyncEventsResource(AsyncResource):
     async def get(self, id: str) -> Event:
-        return Event(await self._http.send(ApiRequest("GET", f"/v1/events/{segment(id)}")))
+        return to_event(await self._http.send(ApiRequest("GET", f"/v1/events/{segment(id)}")))
 
     def list(
         self,
@@ -440,7 +441,7 @@ class AsyncEventsResource(AsyncResource):
         cursor: Optional[str] = None,
     ) -> AsyncPaged[Event]:
         query = given(type=type, object_id=object_id, limit=limit, cursor=cursor)
-        return AsyncPaged(self._http, ApiRequest("GET", "/v1/events", query=query), Event)
+        return AsyncPaged(self._http, ApiRequest("GET", "/v1/events", query=query), to_event)
 
     def stream(
         self,

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Callable, Iterator, List, Optional
 
 from .._errors import ConnectionFailedError, InvalidRequestError, PaymentsError
+from .._event_types import to_event
 from .._objects import ApiObject
 from .._retry import asked, backoff
 from .._blocking import Stream
@@ -211,7 +212,7 @@ def _parse_event(data: str) -> Event:
     except (ValueError, RecursionError):
         raise ConnectionFailedError("An event of the stream is not JSON.", code="invalid_response") from None
     if isinstance(value, dict) and isinstance(value.get("id"), str):
-        return Event(value)
+        return to_event(value)
     raise ConnectionFailedError("An event of the stream has no id.", code="invalid_response")
 
 

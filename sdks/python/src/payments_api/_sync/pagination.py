@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Generic, Iterator, List, Optional, Type, TypeVar
+from typing import Any, Callable, Generic, Iterator, List, Optional, TypeVar
 
 from .._errors import ConnectionFailedError
 from .._objects import ApiObject
@@ -18,7 +18,7 @@ class Paged(Generic[Item]):
     ``for`` reads on over all pages, ``page()`` gives the first one alone.
     """
 
-    def __init__(self, http: HttpClient, request: ApiRequest, model: Type[Item]) -> None:
+    def __init__(self, http: HttpClient, request: ApiRequest, model: Callable[[Any], Item]) -> None:
         self._http = http
         self._request = request
         self._model = model

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Iterator, List, Literal, Mapping, Optional, Sequence, Union, cast
 
 from .._errors import ConnectionFailedError, PaymentsError, WaitTimeoutError
+from .._event_types import to_event
 from .._retry import asked
 from .._settings import read_number
 from .._wait import judge, unexpected
@@ -430,7 +431,7 @@ class WebhookDeliveriesResource(Resource):
 
 class EventsResource(Resource):
     def get(self, id: str) -> Event:
-        return Event(self._http.send(ApiRequest("GET", f"/v1/events/{segment(id)}")))
+        return to_event(self._http.send(ApiRequest("GET", f"/v1/events/{segment(id)}")))
 
     def list(
         self,
@@ -441,7 +442,7 @@ class EventsResource(Resource):
         cursor: Optional[str] = None,
     ) -> Paged[Event]:
         query = given(type=type, object_id=object_id, limit=limit, cursor=cursor)
-        return Paged(self._http, ApiRequest("GET", "/v1/events", query=query), Event)
+        return Paged(self._http, ApiRequest("GET", "/v1/events", query=query), to_event)
 
     def stream(
         self,
