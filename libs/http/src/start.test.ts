@@ -83,6 +83,11 @@ describe('runMain', () => {
     ['disk', Object.assign(new Error('ENOSPC: no space'), { code: 'ENOSPC' }), /disk is full/],
     ['rights', Object.assign(new Error('EACCES: permission denied'), { code: 'EACCES' }), /no right/],
     [
+      'no place for a folder',
+      Object.assign(new Error("ENOENT: no such file, mkdir '/proc/x'"), { code: 'ENOENT', syscall: 'mkdir' }),
+      /no folder can be made there; check DATA_DIR/,
+    ],
+    [
       'password',
       Object.assign(new Error('password authentication failed'), { code: '28P01' }),
       /refuses the password/,

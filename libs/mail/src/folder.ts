@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { open, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeFolder } from '@libs/runtime';
 import { createTransport } from 'nodemailer';
 import { MailError, type Mailer, type MailerDependencies } from './mail.ts';
 import { toMessage } from './message.ts';
@@ -14,7 +15,7 @@ export function createFolderTransport(options: Omit<MailerDependencies, 'smtpUrl
       const { message } = await composer.sendMail(toMessage(mail, options));
       const draft = join(options.folder, `.${mail.id}.${randomBytes(6).toString('hex')}`);
       try {
-        await mkdir(options.folder, { recursive: true });
+        await makeFolder(options.folder);
         await writeDurably(draft, message as Buffer);
         await rename(draft, join(options.folder, `${mail.id}.eml`));
       } catch (error) {

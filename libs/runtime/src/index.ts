@@ -16,6 +16,7 @@ export {
   statusByKind,
   type ThrowOptions,
 } from './errors.ts';
+export { makeFolder } from './folders.ts';
 export { type JsonExcess, type JsonLimits, type JsonShape, measureJson } from './json-shape.ts';
 export {
   createLogger,

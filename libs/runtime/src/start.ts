@@ -97,12 +97,18 @@ export function startFailure(error: unknown, failures: KnownFailures = {}): stri
       const line = startFailure(cause.errors[0], failures);
       if (line !== undefined) return line;
     }
-    const hint = hintByCode[(cause as NodeJS.ErrnoException).code ?? ''];
+    const hint = hintOf(cause);
     if (hint !== undefined) return `${hint} (${oneLine(cause.message)})`;
     if (isOutage(cause))
       return `the database went away (${oneLine(cause.message)}): start again when it is back`;
   }
   return undefined;
+}
+
+function hintOf({ code = '', syscall }: NodeJS.ErrnoException): string | undefined {
+  // A file that is missing is a bug; a place that takes no folder was chosen by the operator.
+  if (code === 'ENOENT' && syscall === 'mkdir') return 'no folder can be made there; check DATA_DIR';
+  return hintByCode[code];
 }
 
 function oneLine(text: string): string {

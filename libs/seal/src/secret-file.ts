@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { link, mkdir, open, readFile, unlink } from 'node:fs/promises';
+import { link, open, readFile, unlink } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { makeFolder } from '@libs/runtime';
 import { SealError } from './errors.ts';
 
 const SECRET_FILE_MODE = 0o600;
@@ -48,7 +49,7 @@ export async function loadOrCreateSecretFile(path: string, make: () => string): 
   if (existing !== undefined) return existing;
   const secret = make().trim();
   if (secret === '') throw new SealError('bad_secret_file', 'a generated secret must not be empty');
-  await mkdir(dirname(path), { recursive: true });
+  await makeFolder(dirname(path));
   const temporaryPath = `${path}.${process.pid}.${randomBytes(6).toString('hex')}.tmp`;
   await writeDurably(temporaryPath, secret);
   try {

@@ -144,4 +144,10 @@ describe('embedded Postgres', () => {
       /the data folder .*nnn cannot be used \(ENAMETOOLONG\)/,
     );
   });
+
+  test.runIf(platform() === 'linux')('a place that takes no folder is named at once', async () => {
+    await expect(startEmbedded({ dataDir: '/proc/data', user: 'payments' })).rejects.toThrow(
+      'the data folder /proc/data cannot be made: its place takes no folder (ENOENT)',
+    );
+  });
 });

@@ -2,9 +2,10 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { chmod, chown, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { arch, platform, totalmem } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import { makeFolder } from '@libs/runtime';
 import { DataFolderError } from './data-folder-error.ts';
 import {
   findRunning,
@@ -84,7 +85,7 @@ export async function startEmbedded(options: EmbeddedOptions): Promise<EmbeddedS
       `there is no database in the data folder ${folder}: give the settings of the service, with the address of its database or its DATA_DIR`,
     );
   try {
-    await mkdir(paths.users, { recursive: true });
+    await makeFolder(paths.users);
     return await withFolderLock(folder, async () => {
       await claim(paths.users, options.user, folder);
       try {
@@ -114,8 +115,7 @@ function explainFolderError(folder: string, error: unknown): unknown {
     ENOSPC: 'is on a full disk',
     ENOTDIR: 'is not a folder',
     EEXIST: 'is not a folder',
-    // Making a folder and its parents on a read-only file system ends with this code, too.
-    ENOENT: 'cannot be made: the place is not there or not writable',
+    ENOENT: 'cannot be made: its place takes no folder',
   };
   if (code === undefined || (error as NodeJS.ErrnoException).syscall === undefined) return error;
   const reason = reasons[code] ?? 'cannot be used';
@@ -197,7 +197,7 @@ async function keepRecord(path: string, record: ServerRecord): Promise<void> {
 async function initialise(paths: Paths, password: string): Promise<void> {
   // A first start that was cut short leaves half a cluster: without our record nobody ever used it.
   await rm(paths.cluster, { recursive: true, force: true });
-  await mkdir(paths.cluster, { recursive: true });
+  await makeFolder(paths.cluster);
   const passwordFile = join(paths.folder, `postgres.pw`);
   await writeFile(passwordFile, password, { mode: 0o600 });
   if (isRoot()) await giveToServer([paths.cluster, passwordFile]);
