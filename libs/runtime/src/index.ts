@@ -59,3 +59,4 @@ export {
   traceOf,
 } from './trace.ts';
 export { nextTurn } from './turns.ts';
+export { type OwnSettings, unknownSettings } from './unknown-settings.ts';

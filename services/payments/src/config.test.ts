@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { SettingsError } from '@libs/runtime';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeSelfSigned } from '../../../libs/egress/test/self-signed.ts';
-import { loadConfig } from './config.ts';
+import { loadConfig, settingWarnings } from './config.ts';
 import { newPrivateKey } from './rails/ach/test/sftp-bank.ts';
 
 const identity = {
@@ -151,6 +151,14 @@ describe('settings', () => {
     // What is set and cannot be read is not said to be missing.
     const pooled = { DATABASE_URL: 'mysql://x/y', DATABASE_DIRECT_URL: 'postgres://x/y' };
     expect(() => loadConfig(pooled)).not.toThrow(/goes with/);
+  });
+
+  test('[P-1.1] a misspelled setting is told of, with the one that is meant; what clients and our files read is not', () => {
+    expect(settingWarnings({ PAYMENTS_ACH_SFTP_ULR: 'sftp://x', PAYMENTS_PORT: '1' })).toEqual([
+      'PAYMENTS_ACH_SFTP_ULR is no setting: is PAYMENTS_ACH_SFTP_URL meant?',
+    ]);
+    const others = { PAYMENTS_API_KEY: 'x', PAYMENTS_API_URL: 'x', PAYMENTS_CONFIG: 'x' };
+    expect(settingWarnings({ ...others, PAYMENTS_DATABASE_PASSWORD: 'x', TOOLHUB_PORT: '1' })).toEqual([]);
   });
 
   test.each(['10.0.0.256:25', 'a..b:80', '[:::]:80'])(

@@ -1,6 +1,6 @@
 import { allowProblems } from '@libs/egress';
 import type { MetricsAccess } from '@libs/http';
-import { type Env, loadSettings, settings } from '@libs/runtime';
+import { type Env, loadSettings, settings, unknownSettings } from '@libs/runtime';
 import { parseKeyIds } from '@libs/seal';
 import { readSftpUrl } from './rails/ach/bank/sftp-place.ts';
 import { sshKeyFault } from './rails/ach/bank/ssh-key.ts';
@@ -208,6 +208,20 @@ export function loadConfig(env: Env): PaymentsConfig {
       },
     },
   };
+}
+
+/** What the programs of our clients read, and what our compose file makes addresses of. */
+const NAMES_OF_OTHERS = [
+  'PAYMENTS_API_KEY',
+  'PAYMENTS_API_URL',
+  'PAYMENTS_CONFIG',
+  'PAYMENTS_DATABASE_PASSWORD',
+] as const;
+
+/** A line for each variable that looks like one of our settings and is none. */
+export function settingWarnings(env: Env): string[] {
+  const names = Object.values(settingsSpec).flatMap((setting) => setting.names);
+  return unknownSettings(env, { prefix: 'PAYMENTS_', names, others: NAMES_OF_OTHERS });
 }
 
 function isSet(text: string | undefined): boolean {

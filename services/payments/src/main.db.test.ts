@@ -74,6 +74,7 @@ test('it starts, tells what to do first, and that works; SIGTERM ends it', {
     DATABASE_URL: testDatabase.url,
     PAYMENTS_PORT: String(port),
     PAYMENTS_RTP_CA: authority,
+    PAYMENTS_RATE_TETS: '7',
   });
   const ready = () =>
     fetch(`${url}/readyz`).then(
@@ -82,6 +83,7 @@ test('it starts, tells what to do first, and that works; SIGTERM ends it', {
     );
   await expect.poll(ready, { timeout: 40_000 }).toBe(200);
   await expect.poll(output).toContain('sk_test_sandbox');
+  expect(output()).toContain('PAYMENTS_RATE_TETS is no setting: is PAYMENTS_RATE_TEST meant?');
   expect(output()).toContain('a certificate of PAYMENTS_RTP_CA expired at 2024-02-03T04:05:06.000Z');
   const adminToken = (await readFile(join(dataDir, 'payments-admin-token'), 'utf8')).trim();
   expect(output()).toContain(adminToken);

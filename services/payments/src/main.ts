@@ -22,7 +22,7 @@ import {
 } from '@libs/runtime';
 import { SealError } from '@libs/seal';
 import { createPayments } from './app.ts';
-import { loadConfig, type PaymentsConfig } from './config.ts';
+import { loadConfig, type PaymentsConfig, settingWarnings } from './config.ts';
 import { paymentsMigrations, SCHEMA } from './migrations.ts';
 import { certificateWarnings } from './rails/certificates.ts';
 import { checkKeysAtStart } from './rotation/start-check.ts';
@@ -39,13 +39,15 @@ async function openStorage(config: PaymentsConfig, closers: Closer[]): Promise<s
 }
 
 async function start(config: PaymentsConfig, closers: Closer[]): Promise<void> {
+  const log = createLogger({ name: 'payments', level: config.http.logLevel });
+  // Before anything that may fail because of it.
+  for (const warning of settingWarnings(process.env)) log.warn(warning);
   const url = await openStorage(config, closers);
   const { directUrl, preparedStatements } = config.database;
   await prepareSchema({
     ...{ url: directUrl ?? url, source: paymentsMigrations(), tables: PAYMENTS_TABLES },
     command: 'npm run payments -- spread',
   });
-  const log = createLogger({ name: 'payments', level: config.http.logLevel });
   for (const warning of certificateWarnings(config.rails.certificates, new Date())) log.warn(warning);
   const metrics = createMetrics({ service: 'payments' });
   const onSecondConnection = config.development ? undefined : reportSecondConnections({ metrics, log });

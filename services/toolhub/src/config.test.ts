@@ -4,7 +4,7 @@ import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type Config, loadConfig } from './config.ts';
+import { type Config, loadConfig, settingWarnings } from './config.ts';
 import { createConnectors } from './connectors/index.ts';
 
 const connectors = createConnectors();
@@ -133,6 +133,17 @@ test('[TH-1.2] every bad setting is named in one message, and no value is repeat
   expect(message).toContain('TOOLHUB_OAUTH_GOOGLE_CLIENT_ID is missing');
   expect(message).not.toMatch(/hunter2|secret-host|nohostport/);
   expect(message).not.toContain('\n');
+});
+
+test('[TH-1.2] a misspelled setting is told of, with the one that is meant; those of platforms are known', () => {
+  const misspelled = { TOOLHUB_PUBLC_URL: 'x', TOOLHUB_CONECTOR_SLACK_URL: 'x', WHATSAPP_APP_SECRT: 'x' };
+  expect(settingWarnings(misspelled, connectors)).toEqual([
+    'TOOLHUB_PUBLC_URL is no setting: is TOOLHUB_PUBLIC_URL meant?',
+    'TOOLHUB_CONECTOR_SLACK_URL is no setting: is TOOLHUB_CONNECTOR_SLACK_URL meant?',
+    'WHATSAPP_APP_SECRT is no setting; WHATSAPP_APP_SECRET is, and is not set',
+  ]);
+  const platforms = { TOOLHUB_CONNECTOR_SLACK_URL: 'x', TOOLHUB_OAUTH_GOOGLE_CLIENT_ID: 'x' };
+  expect(settingWarnings({ ...platforms, TOOLHUB_TOKEN: 'x', PAYMENTS_PORT: '1' }, connectors)).toEqual([]);
 });
 
 test.each(['10.0.0.256:25', 'a..b:80', '[:::]:80'])(

@@ -10,9 +10,10 @@ import {
   type Settings,
   StartError,
   settings,
+  unknownSettings,
 } from '@libs/runtime';
 import { loadOrCreateSecretFile, newToken, parseKeyIds, parseSealKeys, SEAL_KEY_BYTES } from '@libs/seal';
-import { readOAuthClients } from './connect/settings.ts';
+import { OAUTH_FIELDS, readOAuthClients } from './connect/settings.ts';
 import type { Connector, OAuthClient } from './connectors/connector.ts';
 import { settingNames } from './connectors/index.ts';
 import { InternalAccountsError, readInternalAccounts } from './credentials/internal-accounts.ts';
@@ -217,6 +218,21 @@ function readSettings(env: Env, connectors: readonly Connector[]) {
   ]);
   const internalAccounts = values.internalAccounts as InternalAccountSettings;
   return { ...values, internalAccounts, connectorUrls, oauthClients };
+}
+
+/** What the guides call a customer's token, and what our compose file makes an address of. */
+const NAMES_OF_OTHERS = ['TOOLHUB_TOKEN', 'TOOLHUB_DATABASE_PASSWORD'] as const;
+
+/** A line for each variable that looks like one of our settings and is none. */
+export function settingWarnings(env: Env, connectors: readonly Connector[]): string[] {
+  const { platforms, providers } = settingNames(connectors);
+  const upper = (names: ReadonlySet<string>) => [...names].map((name) => name.toUpperCase());
+  const names = [
+    ...Object.values(spec).flatMap((setting) => setting.names),
+    ...upper(platforms).map((platform) => `TOOLHUB_CONNECTOR_${platform}_URL`),
+    ...upper(providers).flatMap((id) => OAUTH_FIELDS.map((field) => `TOOLHUB_OAUTH_${id}_${field}`)),
+  ];
+  return unknownSettings(env, { prefix: 'TOOLHUB_', names, others: NAMES_OF_OTHERS });
 }
 
 /** What each setting allows by itself and all of them together, or the content of a file, do not. */

@@ -22,7 +22,7 @@ import {
 import { SealError } from '@libs/seal';
 import { createToolhub } from './app.ts';
 import { CALL_LONGEST_MS } from './calls/call-times.ts';
-import { type Config, loadConfig } from './config.ts';
+import { type Config, loadConfig, settingWarnings } from './config.ts';
 import type { Connector } from './connectors/connector.ts';
 import { createConnectors } from './connectors/index.ts';
 import { checkKeysAtStart } from './rotation/start-check.ts';
@@ -41,13 +41,15 @@ async function main(): Promise<void> {
 }
 
 async function start(config: Config, connectors: readonly Connector[], closers: Closer[]): Promise<void> {
+  const log = createLogger({ name: 'toolhub', level: config.server.logLevel });
+  // Before anything that may fail because of it.
+  for (const warning of settingWarnings(process.env, connectors)) log.warn(warning);
   const url = config.databaseUrl ?? (await startDatabase(config, closers));
   const { databaseDirectUrl: directUrl, preparedStatements } = config;
   await prepareSchema({
     ...{ url: directUrl ?? url, source: migrationSource, tables: TOOLHUB_TABLES },
     command: 'npm run toolhub -- spread',
   });
-  const log = createLogger({ name: 'toolhub', level: config.server.logLevel });
   const metrics = createMetrics({ service: 'toolhub' });
   const database = await openDatabase({
     ...{ url, directUrl, preparedStatements },

@@ -2,13 +2,14 @@
 import { randomBytes } from 'node:crypto';
 import { ROTATION_FAILURES, runRotation } from '@libs/rotation';
 import { runMain } from '@libs/runtime';
-import { loadConfig } from '../config.ts';
+import { loadConfig, settingWarnings } from '../config.ts';
 import { paymentsMigrations } from '../migrations.ts';
 import { loadSecrets } from '../secrets.ts';
 import { sealedColumns } from './columns.ts';
 
 async function main(): Promise<void> {
   const config = loadConfig(process.env);
+  for (const warning of settingWarnings(process.env)) process.stderr.write(`payments: ${warning}\n`);
   const isClean = await runRotation({
     name: 'payments',
     keyVariable: 'PAYMENTS_ENCRYPTION_KEY',

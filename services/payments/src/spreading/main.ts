@@ -1,12 +1,13 @@
 // npm run payments -- spread: places the tables of an empty installation on the servers of a Citus cluster.
 import { DatabaseUnreachable, isDatabaseAway, MigrationError, migrate, SpreadError, spread } from '@libs/db';
 import { runMain, StartError } from '@libs/runtime';
-import { loadConfig } from '../config.ts';
+import { loadConfig, settingWarnings } from '../config.ts';
 import { paymentsMigrations } from '../migrations.ts';
 import { PAYMENTS_TABLES } from './tables.ts';
 
 async function main(): Promise<void> {
   const { database } = loadConfig(process.env);
+  for (const warning of settingWarnings(process.env)) process.stderr.write(`payments: ${warning}\n`);
   const url = database.directUrl ?? database.url;
   if (url === undefined)
     throw new StartError('PAYMENTS_DATABASE_URL must name the coordinator of a Citus cluster');

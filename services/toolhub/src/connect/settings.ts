@@ -1,9 +1,10 @@
 import type { Env } from '@libs/runtime';
 import type { OAuthClient } from '../connectors/connector.ts';
 
-const VARIABLE = /^TOOLHUB_OAUTH_([A-Z]+)_(CLIENT_ID|CLIENT_SECRET|AUTHORIZE_URL|TOKEN_URL)$/;
+export const OAUTH_FIELDS = ['CLIENT_ID', 'CLIENT_SECRET', 'AUTHORIZE_URL', 'TOKEN_URL'] as const;
+const VARIABLE = new RegExp(`^TOOLHUB_OAUTH_([A-Z]+)_(${OAUTH_FIELDS.join('|')})$`);
 
-type Field = 'CLIENT_ID' | 'CLIENT_SECRET' | 'AUTHORIZE_URL' | 'TOKEN_URL';
+type Field = (typeof OAUTH_FIELDS)[number];
 
 /** Reads `TOOLHUB_OAUTH_<PROVIDER>_*`; what is wrong with them is added to `problems`. */
 export function readOAuthClients(

@@ -2,13 +2,16 @@
 import { ROTATION_FAILURES, runRotation } from '@libs/rotation';
 import { runMain } from '@libs/runtime';
 import { createSealer } from '@libs/seal';
-import { loadConfig } from '../config.ts';
+import { loadConfig, settingWarnings } from '../config.ts';
 import { createConnectors } from '../connectors/index.ts';
 import { migrationSource } from '../schema.ts';
 import { sealedColumns } from './columns.ts';
 
 async function main(): Promise<void> {
-  const config = await loadConfig(process.env, createConnectors());
+  const connectors = createConnectors();
+  const config = await loadConfig(process.env, connectors);
+  for (const warning of settingWarnings(process.env, connectors))
+    process.stderr.write(`toolhub: ${warning}\n`);
   const isClean = await runRotation({
     name: 'toolhub',
     keyVariable: 'TOOLHUB_ENCRYPTION_KEY',

@@ -1,13 +1,16 @@
 // npm run toolhub -- spread: places the tables of an empty installation on the servers of a Citus cluster.
 import { DatabaseUnreachable, isDatabaseAway, MigrationError, migrate, SpreadError, spread } from '@libs/db';
 import { runMain, StartError } from '@libs/runtime';
-import { loadConfig } from '../config.ts';
+import { loadConfig, settingWarnings } from '../config.ts';
 import { createConnectors } from '../connectors/index.ts';
 import { migrationSource } from '../schema.ts';
 import { TOOLHUB_TABLES } from './tables.ts';
 
 async function main(): Promise<void> {
-  const config = await loadConfig(process.env, createConnectors());
+  const connectors = createConnectors();
+  const config = await loadConfig(process.env, connectors);
+  for (const warning of settingWarnings(process.env, connectors))
+    process.stderr.write(`toolhub: ${warning}\n`);
   const url = config.databaseDirectUrl ?? config.databaseUrl;
   if (url === undefined)
     throw new StartError('TOOLHUB_DATABASE_URL must name the coordinator of a Citus cluster');
