@@ -51,6 +51,15 @@ test('[P-1.1] of a half or wrong identity every field is named', () => {
   ]);
 });
 
+test('[P-1.1] a misspelled part of the identity is named, whatever rail is live', () => {
+  const misspelled = { ach, rtp, sponsorRoutingNumber: ['091000019'], ahc: ach };
+  for (const live of [both, achAlone, none])
+    expect(bankIdentityProblems(misspelled, live)).toEqual([
+      'sponsorRoutingNumber is not a field',
+      'ahc is not a field',
+    ]);
+});
+
 test("[P-1.2] the sandbox's identity never stands in for a live one", () => {
   expect(bankIdentityProblems({ ach: SANDBOX_ORIGINATOR, rtp }, both)).toEqual([
     "ach is the sandbox's identity",

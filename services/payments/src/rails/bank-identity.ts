@@ -57,10 +57,20 @@ function sectionOf(value: unknown): Section {
 export function bankIdentityProblems(given: unknown, live: LiveRails): string[] {
   const { ach, rtp, sponsorRoutingNumbers } = sectionsOf(given);
   return [
+    ...unknownSections(given),
     ...(live.ach ? sectionProblems('ach', ach, { sandbox: SANDBOX_ORIGINATOR, check: achProblems }) : []),
     ...(live.rtp ? sectionProblems('rtp', rtp, { sandbox: SANDBOX_IDENTITY, check: rtpProblems }) : []),
     ...sponsorProblems(sponsorRoutingNumbers),
   ];
+}
+
+const SECTIONS: readonly string[] = ['ach', 'rtp', 'sponsorRoutingNumbers'] satisfies (keyof Sections)[];
+
+/** A misspelled one would be as good as not there, and of the sponsor's banks nothing else would tell. */
+function unknownSections(given: unknown): string[] {
+  return Object.keys(sectionOf(given))
+    .filter((name) => !SECTIONS.includes(name))
+    .map((name) => `${name} is not a field`);
 }
 
 function sectionProblems(
