@@ -131,7 +131,7 @@ test('who lost a job to another can neither complete, extend nor give it back', 
   const before = await stored();
   await expect(completeJobs(trial.database, late)).rejects.toBeInstanceOf(LeaseLost);
   await extendLeases(trial.database, late, 0);
-  await failJob(trial.database, late[0] as Job, { error: 'late', retryInMs: 0 });
+  await failJob(trial.database, late[0] as Job, { error: 'late', retryInMs: 0, leaseMs: 1_000 });
   expect(await stored()).toEqual(before);
   await completeJobs(trial.database, held);
   expect(await stored()).toEqual([]);

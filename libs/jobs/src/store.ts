@@ -13,7 +13,7 @@ export interface NewJob {
   payload: unknown;
   /** The earliest moment it may run; now when absent. */
   runAt?: Date;
-  /** While a job of this name and key waits for its first try, another is not added: the earlier time is kept. */
+  /** While a job of this name and key waits for its first try, another is not added: the earlier time is kept. Once tried in vain, they are one again. */
   key?: string;
 }
 
@@ -166,9 +166,13 @@ export async function extendLeases(db: Queryable, jobs: readonly Job[], leaseMs:
 export async function failJob(
   db: Queryable,
   job: Job,
-  outcome: { error: string; retryInMs: number | null },
+  outcome: { error: string; retryInMs: number | null; leaseMs: number },
 ): Promise<void> {
-  const { error, retryInMs } = outcome;
+  const { error, retryInMs, leaseMs } = outcome;
+  if (job.key !== null && retryInMs !== null) {
+    await db.query({ name: 'jobs.retry', text: RETRY }, [job.id, job.attempt, error, retryInMs, leaseMs]);
+    return;
+  }
   await db.query(
     `update jobs set last_error = $3, ready_at = statement_timestamp() + $4::float8 * interval '1 millisecond',
        failed_at = ${retryInMs === null ? 'statement_timestamp()' : 'null'}
@@ -176,6 +180,35 @@ export async function failJob(
     [job.id, job.attempt, error, retryInMs ?? 0],
   );
 }
+
+/**
+ * A key stands for one thing to be done, so that of all that wait for another try the newest one stays, with the earliest time:
+ * otherwise each that is added while the first ones wait would be tried beside them. One that is due later than a lease from now
+ * is under way nowhere; one that is due earlier may be, and is left until its next try. What another statement holds is passed over:
+ * two that fail at once would wait for each other.
+ */
+const RETRY = `
+with own as (
+  select id, name, key, statement_timestamp() + $4::float8 * interval '1 millisecond' as ready_at,
+    statement_timestamp() + $5::float8 * interval '1 millisecond' as leased_until
+  from jobs where id = $1 and attempts = $2 for update
+), added as (
+  select other.id, other.ready_at from jobs other, own
+  where other.name = own.name and other.key = own.key and other.attempts = 0
+  for update of other skip locked
+), put_off as (
+  select other.id, other.ready_at from jobs other, own
+  where other.name = own.name and other.key = own.key and other.attempts > 0 and other.failed_at is null
+    and other.id <> own.id and other.ready_at > own.leased_until
+  for update of other skip locked
+), waiting as (
+  select * from added union all select * from put_off union all select id, ready_at from own
+), newest as (
+  select max(id) as id, min(ready_at) as ready_at from waiting
+), removed as (
+  delete from jobs where id in (select id from waiting) and id <> (select id from newest)
+)
+update jobs set ready_at = newest.ready_at, last_error = $3 from newest where jobs.id = newest.id`;
 
 /** The time by which jobs are due. */
 export async function readTime(db: Queryable): Promise<Date> {

@@ -282,7 +282,7 @@ function createLane(handler: Handler, options: WorkerOptions): Lane {
     const retryInMs = last ? null : (handler.retryDelayMs ?? defaultRetryDelayMs)(job.attempt);
     options.metrics?.tried(handler.name, last ? 'failed' : 'retried', 1);
     onError(error, { job: handler.name, ids: [job.id] });
-    await failJob(database, job, { error: text, retryInMs }).catch((failure: unknown) =>
+    await failJob(database, job, { error: text, retryInMs, leaseMs }).catch((failure: unknown) =>
       onError(failure, { job: handler.name, ids: [job.id] }),
     );
   }
