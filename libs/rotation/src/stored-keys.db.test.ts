@@ -2,7 +2,13 @@ import type { Database, Queryable } from '@libs/db';
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
 import { createSealer, SealError } from '@libs/seal';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { checkStoredKeys, describeMissingKeys, resealEverything, sealedColumn } from './index.ts';
+import {
+  checkStoredKeys,
+  describeMissingKeys,
+  describeUnseenKeys,
+  resealEverything,
+  sealedColumn,
+} from './index.ts';
 
 const OLD = Buffer.alloc(32, 1);
 const NEW = Buffer.alloc(32, 2);
@@ -46,9 +52,10 @@ const check = (
   lostKeyIds: readonly string[] = [],
   refusesWrongKeys = true,
   db: Queryable = database,
+  onNotSeen: (error: unknown) => void = () => expect.fail('it could look'),
 ) =>
   checkStoredKeys({
-    ...{ database: db, columns, lostKeyIds, refusesWrongKeys, sealer: createSealer({ keys }) },
+    ...{ database: db, columns, lostKeyIds, refusesWrongKeys, onNotSeen, sealer: createSealer({ keys }) },
     ...{ keyVariable: 'THE_KEYS', keyFile: 'the-file', lostVariable: 'THE_LOST' },
   });
 
@@ -118,15 +125,21 @@ test('a key that was given up stops nothing, and another one still does', async 
 test.each([
   ['is away', '08006', 'connection to the remote node tests@away:5432 failed'],
   ['stands still', '57014', 'canceling statement due to statement timeout'],
-])('where tables are spread, the server of some tenants that %s stops no start', async (_how, code, said) => {
-  await add('letters', 'a');
-  const without = (isSpread: boolean): Queryable => ({
-    isSpread,
-    query: (statement, values) =>
-      String(statement).includes('from cards')
-        ? Promise.reject(Object.assign(new Error(said), { code }))
-        : database.query(statement, values),
-  });
-  expect(await check([NEW], [], true, without(true))).toEqual([]);
-  await expect(check([NEW], [], true, without(false))).rejects.toThrow(said);
-});
+])(
+  'where tables are spread, the server of some tenants that %s stops no start, which says that it could not look',
+  async (_how, code, said) => {
+    await add('letters', 'a');
+    const without = (isSpread: boolean): Queryable => ({
+      isSpread,
+      query: (statement, values) =>
+        String(statement).includes('from cards')
+          ? Promise.reject(Object.assign(new Error(said), { code }))
+          : database.query(statement, values),
+    });
+    const told: unknown[] = [];
+    expect(await check([NEW], [], true, without(true), (error) => told.push(error))).toEqual([]);
+    expect(told).toMatchObject([{ message: said }]);
+    expect(describeUnseenKeys('THE_KEYS')).toContain('nobody looked whether THE_KEYS opens it');
+    await expect(check([NEW], [], true, without(false))).rejects.toThrow(said);
+  },
+);

@@ -15,6 +15,8 @@ export interface StoredKeysCheck {
   readonly lostKeyIds: readonly string[];
   /** Whether keys that open nothing stop the start, or are only told of. */
   readonly refusesWrongKeys: boolean;
+  /** Told when the server of some tenants is away, so that nobody knows which keys are needed. */
+  readonly onNotSeen: (error: unknown) => void;
 }
 
 /**
@@ -37,14 +39,19 @@ export async function checkStoredKeys(check: StoredKeysCheck): Promise<readonly 
 }
 
 /** Undefined while the server of some tenants is away: that stops no start, and a key that is missing is found out when it is needed. */
-async function readStoredIds({ database, columns }: StoredKeysCheck): Promise<Set<string> | undefined> {
+async function readStoredIds({
+  database,
+  columns,
+  onNotSeen,
+}: StoredKeysCheck): Promise<Set<string> | undefined> {
   const stored = new Set<string>();
   try {
     for (const column of columns)
       for (const keyId of await readKeyIdsAtEnds(database, column)) stored.add(keyId);
   } catch (error) {
-    if (isServerMissing(database, error)) return undefined;
-    throw error;
+    if (!isServerMissing(database, error)) throw error;
+    onNotSeen(error);
+    return undefined;
   }
   return stored;
 }
@@ -58,6 +65,14 @@ function refusal(
     `(without it, the file ${keyFile}) has ${sealer.keyIds.join(', ')}. Set the key that this database was used with, or ` +
     `restore the database that belongs to this key. Where it is lost for good, ${lostVariable}=${missing.join(',')} ` +
     'starts without what it sealed.'
+  );
+}
+
+/** What to tell an operator whose start could not look. */
+export function describeUnseenKeys(keyVariable: string): string {
+  return (
+    `what is stored could not be read, so nobody looked whether ${keyVariable} opens it: ` +
+    'start one process again when every server of the database is back'
   );
 }
 

@@ -1,5 +1,5 @@
 import type { Queryable } from '@libs/db';
-import { checkStoredKeys, describeMissingKeys } from '@libs/rotation';
+import { checkStoredKeys, describeMissingKeys, describeUnseenKeys } from '@libs/rotation';
 import type { Logger } from '@libs/runtime';
 import type { Sealer } from '@libs/seal';
 import type { PaymentsConfig } from '../config.ts';
@@ -19,6 +19,7 @@ export async function checkKeysAtStart(dependencies: StartCheckDependencies): Pr
   const { config, database, sealer, log } = dependencies;
   const missing = await checkStoredKeys({
     ...{ database, sealer, columns: sealedColumns(sealer), lostKeyIds: config.lostKeyIds },
+    onNotSeen: (error) => log.warn({ err: error }, describeUnseenKeys(KEY_VARIABLE)),
     refusesWrongKeys: !config.development,
     keyVariable: KEY_VARIABLE,
     keyFile: 'DATA_DIR/payments-encryption-key',

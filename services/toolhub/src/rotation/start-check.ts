@@ -1,5 +1,5 @@
 import type { Queryable } from '@libs/db';
-import { checkStoredKeys, describeMissingKeys } from '@libs/rotation';
+import { checkStoredKeys, describeMissingKeys, describeUnseenKeys } from '@libs/rotation';
 import type { Logger } from '@libs/runtime';
 import { createSealer } from '@libs/seal';
 import type { Config } from '../config.ts';
@@ -18,6 +18,7 @@ export async function checkKeysAtStart({ config, database, log }: StartCheckDepe
   const { encryptionKeys, lostKeyIds } = config.secrets;
   const missing = await checkStoredKeys({
     ...{ database, sealer: createSealer({ keys: encryptionKeys }), columns: sealedColumns, lostKeyIds },
+    onNotSeen: (error) => log.warn({ err: error }, describeUnseenKeys(KEY_VARIABLE)),
     refusesWrongKeys: !config.development,
     keyVariable: KEY_VARIABLE,
     keyFile: 'DATA_DIR/toolhub/encryption-key',
