@@ -46,6 +46,24 @@ test('a listener hears what other connections announce, and comes back after its
   await subscription.stop();
 });
 
+test('what the address asks of the server holds beside our settings, and in place of none', async () => {
+  const url = new URL(test_.url);
+  url.searchParams.set('options', '-c geqo=off -c search_path=nowhere');
+  const asked = await openDatabase({ url: url.href, schema: 'public', connectionsMax: 1 });
+  const { rows } = await asked.query(
+    `select current_setting('geqo') as geqo, current_setting('search_path') as path`,
+  );
+  await asked.close();
+  expect(rows).toEqual([{ geqo: 'off', path: 'public' }]);
+});
+
+test('a file of the address that is missing is told in one line', async () => {
+  const url = 'postgres://127.0.0.1:1/nowhere?sslrootcert=/no-such-file.pem';
+  await expect(openDatabase({ url, schema: 'public' })).rejects.toThrow(
+    'the database at 127.0.0.1:1/nowhere cannot be reached: the address names a file that cannot be read: /no-such-file.pem (ENOENT)',
+  );
+});
+
 test('a database that cannot be reached is told in one line that names the place, not the password', async () => {
   const failed = openDatabase({ url: 'postgres://me:secret@127.0.0.1:1/nowhere', schema: 'public' });
   const error = await failed.catch((reason: Error) => reason);

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { connectReason, driverAddress } from './address.ts';
 
 /** How long the database may take before we stop waiting; all in milliseconds. */
 export interface Timeouts {
@@ -113,17 +114,23 @@ export function reportSettings(options: ConnectionOptions): string {
 /** For the pool. */
 export function clientOptions(options: ConnectionOptions): pg.ClientConfig {
   const { options: _settings, ...pooled } = directOptions(options);
-  return options.directUrl === undefined
-    ? directOptions(options)
-    : { ...pooled, connectionString: options.url };
+  return options.directUrl === undefined ? directOptions(options) : { ...pooled, ...asItIs(options.url) };
+}
+
+/** With what the address asks of the server, and nothing of ours. */
+function asItIs(url: string): pg.ClientConfig {
+  const { connectionString, options } = driverAddress(url);
+  return { connectionString, ...(options === undefined ? {} : { options }) };
 }
 
 /** For connections that live longer than a transaction. */
 export function directOptions(options: ConnectionOptions): pg.ClientConfig {
+  const address = driverAddress(options.directUrl ?? options.url);
   const settings = Object.entries(connectionSettings(options)).map(([name, value]) => `-c ${name}=${value}`);
   return {
-    connectionString: options.directUrl ?? options.url,
-    options: settings.join(' '),
+    connectionString: address.connectionString,
+    // Of two that set the same, the last one counts.
+    options: [...(address.options === undefined ? [] : [address.options]), ...settings].join(' '),
     application_name: options.schema,
     connectionTimeoutMillis: timeoutsOf(options).connectMs,
     types: typeParsers,
@@ -150,8 +157,7 @@ export function explainConnectError(url: string, error: unknown): DatabaseUnreac
   } catch {
     return new DatabaseUnreachable('the database URL is not a URL: postgres://user:password@host:port/name');
   }
-  const reason = error instanceof Error ? error.message || (error as { code?: string }).code : String(error);
-  return new DatabaseUnreachable(`${place} cannot be reached: ${reason || 'no answer'}`);
+  return new DatabaseUnreachable(`${place} cannot be reached: ${connectReason(error) || 'no answer'}`);
 }
 
 /** A connection beside the pools, for one piece of work. */
@@ -160,19 +166,19 @@ export async function connectAlone(
   applicationName: string,
   { connectMs }: Pick<Timeouts, 'connectMs'> = DEFAULT_TIMEOUTS,
 ): Promise<pg.Client> {
-  const client = new pg.Client({
-    connectionString: url,
-    application_name: applicationName,
-    // A port that takes connections and says nothing, as a proxy before a database that is away, must not hold up a start.
-    connectionTimeoutMillis: connectMs,
-    ...keptAlive,
-  });
-  // Whatever is asked next fails by it; where nobody listens, a connection that is cut ends the process with a stack.
-  client.on('error', () => {});
   try {
+    const client = new pg.Client({
+      ...asItIs(url),
+      application_name: applicationName,
+      // A port that takes connections and says nothing, as a proxy before a database that is away, must not hold up a start.
+      connectionTimeoutMillis: connectMs,
+      ...keptAlive,
+    });
+    // Whatever is asked next fails by it; where nobody listens, a connection that is cut ends the process with a stack.
+    client.on('error', () => {});
     await client.connect();
+    return client;
   } catch (error) {
     throw explainConnectError(url, error);
   }
-  return client;
 }
