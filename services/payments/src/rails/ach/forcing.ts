@@ -14,6 +14,7 @@ import { readAnswer } from './incoming/reading.ts';
 import { lockScope } from './outgoing/files-store.ts';
 import type { AchContext } from './work/context.ts';
 import { wakeUp } from './work/jobs.ts';
+import { answerTimeOf, timeOf } from './work/time.ts';
 
 const CHANGE_DEFAULT = 'C01';
 
@@ -53,9 +54,9 @@ export async function forceOnAch(
   const attemptId = payment.attempts.at(-1)?.id;
   const entries = (await findEntriesOf(tx, [payment])).filter((entry) => entry.attemptId === attemptId);
   const attempt = new AttemptEntries(entries);
-  if (outcome === 'reject') return reject(context, tx, { payment, attempt, entries, meaning, at });
+  if (outcome === 'reject') return reject(context, tx, { payment, attempt, entries, meaning });
   const entry = entryToReturn(payment, attempt);
-  const isTold = await sendBack(context, tx, { entry, meaning, at });
+  const isTold = await sendBack(context, tx, { entry, meaning });
   // One that was completed by order hears nothing of what was still under way; what a bank has told is not told twice.
   if (isTold && payment.status !== 'completed') return [];
   // What came back after it settled and was not read yet tells of itself: it may be owed, and nothing is owed twice.
@@ -79,25 +80,25 @@ interface Rejecting {
   attempt: AttemptEntries;
   entries: readonly AchEntry[];
   meaning: CodeMeaning;
-  at: Date;
 }
 
 /** The payment fails; what was collected for it goes back to where it came from. */
 async function reject(
   context: AchContext,
   tx: Queryable,
-  { payment, attempt, entries, meaning, at }: Rejecting,
+  { payment, attempt, entries, meaning }: Rejecting,
 ): Promise<readonly RailOutcome[]> {
   await context.applyOutcomes(tx, rejectedByOrder(payment, meaning));
   const credit = attempt.get('credit');
   const underWay = credit?.state === 'sent' ? credit : attempt.get('debit');
-  if (underWay?.state === 'sent') await sendBack(context, tx, { entry: underWay, meaning, at });
+  if (underWay?.state === 'sent') await sendBack(context, tx, { entry: underWay, meaning });
   if (credit?.state !== 'queued' || attempt.get('debit')?.state !== 'settled') return [];
   const canceled: AchEntry = { ...credit, state: 'canceled' };
   await updateEntries(tx, [canceled]);
   const siblings = entries.map((entry) => (entry === credit ? canceled : entry));
   const { scope } = credit;
-  await insertEntries(tx, refundsFor(siblings, { scope, from: at, pace: context.pace }));
+  const { now: from } = await timeOf(context, tx, scope);
+  await insertEntries(tx, refundsFor(siblings, { scope, from, pace: context.pace }));
   await enqueueJobs(tx, context.database.schema, [wakeUp(scope)]);
   return [];
 }
@@ -106,14 +107,16 @@ async function reject(
 async function sendBack(
   context: AchContext,
   tx: Queryable,
-  { entry, meaning, at }: { entry: AchEntry | undefined; meaning: CodeMeaning; at: Date },
+  { entry, meaning }: { entry: AchEntry | undefined; meaning: CodeMeaning },
 ): Promise<boolean> {
   if (!entry?.sentAs || !context.operator) return false;
   const original = await originalOf(tx, context, entry.sentAs);
-  const order = { original, code: meaning.networkCode, asOf: at, sequence: context.now() };
+  // By the time of its files, in which what follows from it leaves, too.
+  const asOf = await answerTimeOf(context, tx, entry);
+  const order = { original, code: meaning.networkCode, asOf, sequence: context.now() };
   const file = await context.operator.returnEntry(tx, entry.scope, order);
   if (!file) return false;
-  const reading = await readAnswer(tx, context, { scope: entry.scope, file, asOf: at });
+  const reading = await readAnswer(tx, context, { scope: entry.scope, file, asOf });
   assert(reading.status === 'read' && reading.aside.length === 0, 'what the operator sends back fits');
   const wake = wakeUp(entry.scope);
   await enqueueJobs(tx, context.database.schema, [wake]);

@@ -9,7 +9,7 @@ import { type AchEntry, directionOf, isOut } from '../entries/entry.ts';
 import { type BankAnswer, readLoosely } from '../nacha/loose.ts';
 import { type AchContext, fileSealContext } from '../work/context.ts';
 import { wakeUp } from '../work/jobs.ts';
-import { timeOf } from '../work/time.ts';
+import { answerTimeOf } from '../work/time.ts';
 import { findAnswer, insertAnswer } from './answers-store.ts';
 import type { Match } from './matching.ts';
 import { applyAnswers } from './reading.ts';
@@ -40,7 +40,7 @@ export async function applyAside(
   const match: Match = { entry, answer: only.answer };
   if ((await findAnswer(tx, scope, contentHash)) || (await wasApplied(tx, context, match)))
     return { ok: false, reason: 'It was applied before.' };
-  const { now: asOf } = await timeOf(context, tx, scope);
+  const asOf = await answerTimeOf(context, tx, entry);
   const id = context.newId('ach');
   const contentSealed = context.sealer.seal(content, fileSealContext(id));
   const createdAt = context.now();

@@ -10,7 +10,7 @@ import type { BatchHeader, Entry } from '../nacha/model.ts';
 import { readNacha } from '../nacha/read.ts';
 import { findFiles } from '../outgoing/files-store.ts';
 import { type AchContext, fileSealContext } from '../work/context.ts';
-import { timeOf } from '../work/time.ts';
+import { answerTimeOf } from '../work/time.ts';
 import { readAnswer } from './reading.ts';
 import { wasApplied } from './repeats.ts';
 
@@ -29,12 +29,12 @@ export async function notifyOfChange(
   const entry = latestSent(await findEntriesOf(tx, [payment]));
   if (!entry?.sentAs || !context.operator) return;
   const original = await originalOf(tx, context, entry.sentAs);
-  const { now } = await timeOf(context, tx, entry.scope);
-  const order = { original, code, asOf: now, sequence: context.now() };
+  const asOf = await answerTimeOf(context, tx, entry);
+  const order = { original, code, asOf, sequence: context.now() };
   const file = await context.operator.notifyOfChange(tx, entry.scope, order);
   const [said] = answersIn(file?.content ?? '');
   if (!file || (said && (await wasApplied(tx, context, { entry, answer: said })))) return;
-  const reading = await readAnswer(tx, context, { scope: entry.scope, file, asOf: now });
+  const reading = await readAnswer(tx, context, { scope: entry.scope, file, asOf });
   if (reading.status !== 'read' || reading.aside.length > 0)
     throw new Error(`a notification of change was ${reading.status}`);
 }

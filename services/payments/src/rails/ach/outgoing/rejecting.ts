@@ -48,15 +48,17 @@ export async function rejectFile(
   const open = inFile.filter(isOpen);
   const payments = await lockPaymentsOf(tx, context, open);
   const { now } = await timeOf(context, tx, scope);
+  // A clock may show less than the hour at which the file left.
+  const from = file.asOf.getTime() > now.getTime() ? file.asOf : now;
   await markRejected(tx, fileId, reason);
   const traces = open.flatMap(({ sentAs }) => sentAs?.trace ?? []);
   await context.operator?.rejectFile(tx, scope, { name: file.name, traces, reason });
   const again = resend ? await withoutLost(tx, open) : [];
   await keepSendings(tx, again, file.asOf);
-  await postpone(tx, context, { entries: again, payments, from: now });
+  await postpone(tx, context, { entries: again, payments, from });
   const leaving = new Set(again);
   const entries = open.filter((entry) => !leaving.has(entry));
-  await refuseEntries(context, tx, { scope, entries, payments, from: now });
+  await refuseEntries(context, tx, { scope, entries, payments, from });
   await enqueueJobs(tx, context.database.schema, [wakeUp(scope)]);
   return { ok: true };
 }

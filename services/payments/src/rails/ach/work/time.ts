@@ -1,6 +1,8 @@
 import type { Queryable } from '@libs/db';
 import { realClock, type SandboxClock } from '../../../clock/clock.ts';
+import type { AchEntry } from '../entries/entry.ts';
 import { type AchScope, followsClock, tenantOfScope } from '../entries/scope.ts';
+import { findFiles } from '../outgoing/files-store.ts';
 import type { AchContext } from './context.ts';
 
 /** What time it is in a scope, and by which clock. */
@@ -13,4 +15,18 @@ export async function timeOf(
   const tenantId = tenantOfScope(scope);
   const times = await context.clocks.timesOf(db, [tenantId]);
   return { clock: times.clockOf(tenantId), now: times.at(tenantId) };
+}
+
+/**
+ * When something is said now of an entry: never before its file came, which may be later than the clock shows. A clock that was set
+ * free is hurried ahead of, and files of real time leave also for who has stopped a clock since.
+ */
+export async function answerTimeOf(
+  context: Pick<AchContext, 'clocks' | 'now'>,
+  db: Queryable,
+  { scope, sentAs }: Pick<AchEntry, 'scope' | 'sentAs'>,
+): Promise<Date> {
+  const { now } = await timeOf(context, db, scope);
+  const [file] = sentAs ? await findFiles(db, [sentAs.fileId]) : [];
+  return file && file.asOf > now ? file.asOf : now;
 }

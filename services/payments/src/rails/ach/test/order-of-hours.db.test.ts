@@ -1,0 +1,108 @@
+// Whatever a sandbox clock shows, the network answers an entry after it came, and what follows happens in the time of its files.
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Tenant } from '../../../tenant.ts';
+import { findEntriesOf } from '../entries/entries-store.ts';
+import { findFiles } from '../outgoing/files-store.ts';
+import { createHouse, type House, historyOf } from './house.ts';
+import { legStates } from './sending-back.ts';
+
+let house: House;
+let organisations = 0;
+
+beforeAll(async () => {
+  house = await createHouse({ sandboxMs: 2_000, representments: 2 });
+  await house.startWorking();
+});
+afterAll(() => house.close());
+
+async function newTenant(): Promise<Tenant> {
+  organisations += 1;
+  return house.addTenant(`org_hours_${organisations}`);
+}
+
+const sent = (tenant: Tenant, id: string, leg = 'debit') =>
+  expect
+    .poll(async () => (await legStates(house, tenant, id))[leg], { timeout: 15_000, interval: 5 })
+    .toBe('sent');
+
+/** Which way the messages of a payment went, in the order of their hours. */
+async function messagesInOrder(tenant: Tenant, id: string): Promise<string[]> {
+  const list = await house.messages.list(tenant, id);
+  // What is of one hour stays in the order in which it came.
+  return list
+    .toReversed()
+    .sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime())
+    .map(({ direction, kind }) => `${direction} ${kind}`);
+}
+
+/** A payment whose file left in real time, later than the clock shows that was stopped meanwhile. */
+async function afterTheClockStopped(): Promise<{ tenant: Tenant; id: string }> {
+  const tenant = await newTenant();
+  const id = await house.pay(tenant);
+  const { createdAt } = await house.get(tenant, id);
+  await sent(tenant, id);
+  await house.setClock(tenant, createdAt);
+  return { tenant, id };
+}
+
+/** A payment by the calendar that is hurried ahead of a clock that was set free. */
+async function aheadOfTheClock(): Promise<{ tenant: Tenant; id: string }> {
+  const tenant = await newTenant();
+  await house.moveClock(tenant, new Date());
+  const id = await house.pay(tenant);
+  await house.idle();
+  await house.sandbox.releaseClock(tenant);
+  await sent(tenant, id);
+  return { tenant, id };
+}
+
+const ways = [
+  ['whose file left after the clock was stopped', afterTheClockStopped],
+  ['whose file left ahead of a clock that was set free', aheadOfTheClock],
+] as const;
+const orders = [
+  ['return', 'R03', 'in return'],
+  ['reject', null, 'in return'],
+  ['notify_of_change', 'C01', 'in noc'],
+] as const;
+const cases = ways.flatMap(([way, begin]) => orders.map((order) => [way, ...order, begin] as const));
+
+test.each(cases)(
+  '[P-7.2] an entry %s is answered after it came, also by order: %s',
+  async (_way, outcome, code, answer, begin) => {
+    const { tenant, id } = await begin();
+    await house.force(tenant, id, outcome, code);
+    expect(await messagesInOrder(tenant, id)).toEqual(['out nacha', answer]);
+  },
+);
+
+test('[P-5.16] what was hurried ahead of the clock and is rejected leaves again after that, by the next window', async () => {
+  const { tenant, id } = await aheadOfTheClock();
+  const [entry] = await findEntriesOf(house.database, [{ tenantId: tenant.id, id }]);
+  const fileId = entry?.sentAs?.fileId ?? '';
+  // The entry counts as sent a moment before the file is handed over.
+  await expect.poll(() => house.rejectFile(fileId, { reason: 'a test', resend: true })).toEqual({ ok: true });
+  const [again] = await findEntriesOf(house.database, [{ tenantId: tenant.id, id }]);
+  const [file] = await findFiles(house.database, [fileId]);
+  expect(again?.dueAt.getTime()).toBeGreaterThan(file?.asOf.getTime() ?? 0);
+});
+
+test('[P-7.2] what follows an order leaves in the time of its files, also where a clock has been set far ahead since', async () => {
+  const presented = await newTenant();
+  const short = await house.pay(presented);
+  await sent(presented, short);
+  await house.setClock(presented, new Date('2030-03-01T15:00:00.000Z'));
+  await house.force(presented, short, 'return', 'R01');
+  await expect
+    .poll(async () => historyOf(await house.get(presented, short)), { timeout: 15_000 })
+    .toBe('pending > processing > completed');
+
+  const refunded = await newTenant();
+  const id = await house.pay(refunded);
+  await sent(refunded, id, 'credit');
+  await house.setClock(refunded, new Date('2030-03-01T15:00:00.000Z'));
+  await house.force(refunded, id, 'return', 'R03');
+  await expect
+    .poll(() => legStates(house, refunded, id), { timeout: 15_000 })
+    .toEqual({ debit: 'settled', credit: 'returned', refund: 'settled' });
+});
