@@ -273,9 +273,83 @@ describe('fetching', () => {
     now += 20_000;
     expect(await names()).toEqual(['whole.ach']);
     expect(alerts).toEqual([]);
-    now += 20_000;
+    now += 40_000;
     expect(await names()).toEqual(['half.ach', 'whole.ach']);
     expect(alerts).toEqual([{ alert: 'ach_file_broken_off', rail: 'ach', file: 'half.ach', size: 650 }]);
+  });
+
+  describe("[P-5.14] what the server's clock shows decides nothing", () => {
+    const HOUR_S = 3_600;
+    let now: number;
+    beforeEach(() => {
+      now = Date.now();
+    });
+    const watch = () => connect({ now: () => new Date(now), settleMs: 10_000, brokenOffMs: undefined });
+    const put = async (name: string, content: string, secondsAhead: number) => {
+      const path = join(bank.folder, 'inbound', name);
+      await writeFile(path, content);
+      const time = new Date((Math.floor(now / 1_000) + secondsAhead) * 1_000);
+      await utimes(path, time, time);
+    };
+    const collected = async (line: AchSftp) => {
+      const { files, isAll } = await line.collect(new Date());
+      return [files.map(({ name }) => name), isAll];
+    };
+    const whole = text(replyLines);
+
+    test.each(['half.ach', 'half.ach.part'])(
+      'an hour behind: %s is waited for while it grows, and until it has lain still for long',
+      async (name) => {
+        const line = watch();
+        for (const size of [100, 200, 300]) {
+          await put(name, whole.slice(0, size), -HOUR_S);
+          expect(await collected(line)).toEqual([[], false]);
+          now += 20_000;
+        }
+        expect(await collected(line)).toEqual([[], false]);
+        expect(alerts).toEqual([]);
+        now += 40_000;
+        expect((await collected(line))[1]).toBe(true);
+      },
+    );
+
+    test('an hour ahead: a whole file is read when it has lain still', async () => {
+      const line = watch();
+      await put('whole.ach', whole, HOUR_S);
+      expect(await collected(line)).toEqual([[], false]);
+      now += 15_000;
+      expect(await collected(line)).toEqual([['whole.ach'], true]);
+    });
+  });
+
+  test('[P-5.14] a file that grew while the folder was listed, however long that took, is still being written', async () => {
+    await put('a.ach.part', 'x');
+    await put('half.ach', text(replyLines).slice(0, 650));
+    let now = Date.now() + 15_000;
+    bank.afterListing = async () => {
+      now += 60_000;
+    };
+    const line = connect({ now: () => new Date(now), settleMs: 10_000, brokenOffMs: undefined });
+    expect(await line.collect(new Date())).toEqual({ files: [], isAll: false });
+    expect(alerts).toEqual([]);
+  });
+
+  test('[P-5.14] one that the bank takes away or renames after the listing holds up no other, and is not all there is', async () => {
+    await put('a.ach', text(replyLines));
+    await put('b.ach', text(replyLines));
+    const folder = join(bank.folder, 'inbound');
+    bank.afterListing = async () => {
+      bank.afterListing = async () => {};
+      await rename(join(folder, 'a.ach'), join(folder, 'c.ach'));
+    };
+    const line = connect();
+    const collected = async () => {
+      const { files, isAll } = await line.collect(new Date());
+      return [files.map(({ name }) => name), isAll];
+    };
+    expect(await collected()).toEqual([['b.ach'], false]);
+    const [names, isAll] = await collected();
+    expect([[...(names as string[])].sort(), isAll]).toEqual([['b.ach', 'c.ach'], true]);
   });
 
   test('those that are still being written take no place of others', async () => {

@@ -5,6 +5,7 @@ import { hasEnd } from '../nacha/loose.ts';
 import { temporaryFileName } from '../outgoing/traces.ts';
 import { SftpConnection, type SftpOptions } from './sftp-connection.ts';
 import { readSftpPlace } from './sftp-place.ts';
+import { Stillness } from './stillness.ts';
 import type { AchTransport, InboundFile, OutboundFile } from './transport.ts';
 
 export interface AchSftpDependencies extends Omit<SftpOptions, 'place'> {
@@ -51,6 +52,7 @@ export function createAchSftp(options: AchSftpDependencies): AchSftp {
   const names = options.folders ?? FOLDERS;
   /** As they were at the last fetch. */
   let read: ReadonlyMap<string, FileState> = new Map();
+  const stillness = new Stillness();
   const pathOf = (folder: keyof typeof FOLDERS, name: string) =>
     posix.join(place.folder, names[folder], name);
 
@@ -62,7 +64,8 @@ export function createAchSftp(options: AchSftpDependencies): AchSftp {
 
     collect: () =>
       connection.use(async (client) => {
-        const { files, isAll } = await fetchFiles(client, options, (name) => pathOf('inbound', name));
+        const fetching = { ...options, stillness, pathOf: (name: string) => pathOf('inbound', name) };
+        const { files, isAll } = await fetchFiles(client, fetching);
         read = new Map(files.map(({ name, state }) => [name, state]));
         return { files: files.map(({ name, content }) => ({ name, content })), isAll };
       }),
@@ -140,18 +143,21 @@ function isTooLarge({ size }: ListedFile): boolean {
   return size > FILE_BYTES_MAX;
 }
 
+interface Fetching extends AchSftpDependencies {
+  stillness: Stillness;
+  pathOf: (name: string) => string;
+}
+
 async function fetchFiles(
   client: SftpClient,
-  options: AchSftpDependencies,
-  pathOf: (name: string) => string,
+  fetching: Fetching,
 ): Promise<{ files: FetchedFile[]; isAll: boolean }> {
-  const { now, log, settleMs = SETTLE_MS, brokenOffMs = BROKEN_OFF_MS } = options;
-  const stillBefore = now().getTime() - settleMs;
+  const { now, log, stillness, pathOf, settleMs = SETTLE_MS, brokenOffMs = BROKEN_OFF_MS } = fetching;
+  const begun = now().getTime();
   const all = (await client.list(pathOf(''))).filter(({ type }) => type === '-');
+  stillness.note(all, { begun, ended: now().getTime() });
   // What nobody goes on with was left behind, and is no answer that is still to come.
-  const isDrafted = all.some(
-    ({ name, modifyTime }) => DRAFT.test(name) && modifyTime > now().getTime() - brokenOffMs,
-  );
+  const isDrafted = all.some(({ name }) => DRAFT.test(name) && stillness.stillFor(name) < brokenOffMs);
   const listed = all
     .filter(({ name }) => !DRAFT.test(name) && !HIDDEN.test(name))
     .sort((a, b) => a.modifyTime - b.modifyTime || (a.name < b.name ? -1 : 1));
@@ -160,30 +166,48 @@ async function fetchFiles(
       { alert: 'ach_file_too_large', rail: 'ach', file: name, size },
       'a file from the bank is too large to be read, and nothing settles while it lies there',
     );
+  // Most servers' clocks are right, and a file that has its end may be read by them at the first look.
+  const isStill = ({ name, modifyTime }: ListedFile) =>
+    modifyTime <= begun - settleMs || stillness.stillFor(name) >= settleMs;
   const files: FetchedFile[] = [];
   let bytes = 0;
   // Those that stay where they are must not take the place of others.
-  for (const file of listed.filter((one) => one.modifyTime <= stillBefore && !isTooLarge(one))) {
+  for (const file of listed.filter((one) => isStill(one) && !isTooLarge(one))) {
     bytes += file.size;
     // The rest comes with the next fetch, when these are acknowledged.
     if (bytes > FILE_BYTES_MAX || files.length === FILES_PER_FETCH_MAX) break;
-    // Asked for by itself, since some servers tell the times of a list less exactly.
-    const state = await client.stat(pathOf(file.name));
-    const content = (await client.get(pathOf(file.name))).toString('latin1');
-    if (isWhole(file, content, options)) files.push({ name: file.name, content, state });
+    const fetched = await fetchFile(client, file, pathOf(file.name));
+    if (fetched && isWhole(file, fetched.content, fetching)) files.push(fetched);
   }
   return { files, isAll: files.length === listed.length && !isDrafted };
 }
 
-/** One that has changed since it was listed is still being written, and so is one that has no end. */
+/** Nothing where the bank has taken it away or written on since it was listed. */
+async function fetchFile(
+  client: SftpClient,
+  { name, size }: ListedFile,
+  path: string,
+): Promise<FetchedFile | undefined> {
+  try {
+    // Asked for by itself, since some servers tell the times of a list less exactly.
+    const state = await client.stat(path);
+    if (state.size !== size) return undefined;
+    const content = (await client.get(path)).toString('latin1');
+    return content.length === size ? { name, content, state } : undefined;
+  } catch (error) {
+    if (await client.exists(path)) throw error;
+    return undefined;
+  }
+}
+
+/** One that has no end is still being written, until nobody has gone on with it for long. */
 function isWhole(
-  { name, size, modifyTime }: ListedFile,
+  { name, size }: ListedFile,
   content: string,
-  { now, log, brokenOffMs = BROKEN_OFF_MS }: AchSftpDependencies,
+  { log, stillness, brokenOffMs = BROKEN_OFF_MS }: Fetching,
 ): boolean {
-  if (content.length !== size) return false;
   if (hasEnd(content)) return true;
-  if (modifyTime > now().getTime() - brokenOffMs) return false;
+  if (stillness.stillFor(name) < brokenOffMs) return false;
   // What it has may be returns, which somebody waits for.
   const fields = { alert: 'ach_file_broken_off', rail: 'ach', file: name, size };
   log.error(fields, 'a file from the bank has no end: it is read as far as it goes');

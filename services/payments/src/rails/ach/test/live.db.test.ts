@@ -167,6 +167,8 @@ test('[P-5.12] nothing settles before the last file of the bank is read, however
   for (let n = 100; n < 220; n += 1)
     await writeFile(join(bank.folder, 'inbound', `a-${n}.ach`), `a note of the bank, ${n}`);
   await answerWith('R03');
+  // Notes have no end, so they are read when they were seen to lie still.
+  await line.collect(now);
   await tickAt('2083-03-02', '08:30');
   expect(await history(id)).toBe('pending > processing > failed');
   expect(await readdir(join(bank.folder, 'inbound'))).toEqual(['archive']);

@@ -39,6 +39,8 @@ export interface SftpBank {
   cutAfterBytes: number | null;
   /** Lets the bank do something of its own right before and after we rename a file. */
   aroundRename: (rename: () => Promise<void>) => Promise<void>;
+  /** The same before we get the list of a folder that was made. */
+  afterListing: () => Promise<void>;
   connections: number;
   close(): Promise<void>;
 }
@@ -87,6 +89,7 @@ export async function startSftpBank(host = '127.0.0.1'): Promise<SftpBank> {
     folder,
     cutAfterBytes: null,
     aroundRename: (rename) => rename(),
+    afterListing: async () => {},
     connections: 0,
     async close() {
       for (const client of clients) client.end();
@@ -182,6 +185,7 @@ function serve(sftp: SftpStream, bank: SftpBank, cut: () => void): void {
         return { filename, longname: `${isFolder ? 'd' : '-'}rw-r--r-- 1 bank bank`, attrs };
       }),
     );
+    await bank.afterListing();
     sftp.name(id, names);
   });
   on('RENAME', async (id, from: string, to: string) => {
