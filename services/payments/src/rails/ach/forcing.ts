@@ -12,6 +12,7 @@ import { refundsFor } from './entries/refunds.ts';
 import { notifyOfChange, originalOf } from './incoming/notify.ts';
 import { readAnswer } from './incoming/reading.ts';
 import { lockScope } from './outgoing/files-store.ts';
+import { handOverToOperator } from './outgoing/sending.ts';
 import type { AchContext } from './work/context.ts';
 import { wakeUp } from './work/jobs.ts';
 import { answerTimeOf, timeOf } from './work/time.ts';
@@ -110,6 +111,7 @@ async function sendBack(
   { entry, meaning }: { entry: AchEntry | undefined; meaning: CodeMeaning },
 ): Promise<boolean> {
   if (!entry?.sentAs || !context.operator) return false;
+  await handOverToOperator(context, tx, entry.sentAs.fileId);
   const original = await originalOf(tx, context, entry.sentAs);
   // By the time of its files, in which what follows from it leaves, too.
   const asOf = await answerTimeOf(context, tx, entry);

@@ -51,6 +51,8 @@ export interface AchOperatorDependencies {
 export interface AchOperator {
   /** A customer's line: files of one mailbox never meet those of another. */
   connect(mailbox: string, pace: LinePace): AchTransport;
+  /** Takes a file that is on its way at this moment, which an order is about; it is no other when it comes. */
+  receiveFile(tx: Queryable, mailbox: string, pace: LinePace, file: ReceivedText): Promise<SendResult>;
   /** Sends an entry back now, because somebody ordered it; null where it has no such entry, or sent it back before. */
   returnEntry(tx: Queryable, mailbox: string, order: AnswerOrder): Promise<InboundFile | null>;
   /** Tells of a change now, because somebody ordered it; null where the same waits to be fetched. */
@@ -65,6 +67,8 @@ export interface RejectedFile {
   reason: string;
 }
 
+type ReceivedText = Pick<OutboundFile, 'name' | 'content' | 'asOf'>;
+
 const ANSWERS_PER_FILE_MAX = 1_000;
 const FILES_PER_FETCH_MAX = 100;
 
@@ -73,7 +77,7 @@ export function createAchOperator(options: AchOperatorDependencies): AchOperator
 
   return {
     connect: (mailbox, pace) => ({
-      send: (file) => receive(options, { mailbox, pace }, file),
+      send: (file) => database.transaction((tx) => receive(tx, options, { mailbox, pace }, file)),
 
       async collect(asOf) {
         for (let file = 0; file < FILES_PER_FETCH_MAX; file += 1) {
@@ -87,6 +91,8 @@ export function createAchOperator(options: AchOperatorDependencies): AchOperator
 
       nextAnswerAt: () => nextAnswerAt(database, mailbox),
     }),
+
+    receiveFile: (tx, mailbox, pace, file) => receive(tx, options, { mailbox, pace }, file),
 
     async returnEntry(tx, mailbox, order) {
       await lockMailbox(tx, mailbox);
@@ -124,31 +130,29 @@ interface Line {
 }
 
 async function receive(
+  tx: Queryable,
   options: AchOperatorDependencies,
   line: Line,
-  file: OutboundFile,
+  file: ReceivedText,
 ): Promise<SendResult> {
   const read = readNacha(file.content);
   const identity = read.ok ? identityOf(read.file) : `unreadable ${file.name}`;
   const contentHash = hash('sha256', file.content, 'buffer');
-  return options.database.transaction(async (tx) => {
-    await lockMailbox(tx, line.mailbox);
-    const known = await findReceived(tx, line.mailbox, { name: file.name, identity });
-    const same = known.find((earlier) => earlier.contentHash.equals(contentHash));
-    if (same) return same.refusals ? { ok: false, reasons: same.refusals } : { ok: true };
-    const refusals = read.ok
-      ? judgeFile(read.file, options)
-      : read.faults.map(({ line: at, column, rule, detail }) => `${at}:${column} ${rule} ${detail}`);
-    if (known.length > 0)
-      refusals.push(`A file ${known[0]?.identity} was received before as ${known[0]?.name}.`);
-    if (refusals.length === 0 && read.ok)
-      refusals.push(...(await book(tx, options, line, { ...file, read })));
-    const received = { mailbox: line.mailbox, name: file.name, identity, contentHash, receivedAt: file.asOf };
-    // A name that is taken cannot be noted twice; the refusal is the answer.
-    if (!known.some((earlier) => earlier.name === file.name))
-      await insertReceived(tx, { ...received, refusals: refusals.length > 0 ? refusals : null });
-    return refusals.length > 0 ? { ok: false, reasons: refusals } : { ok: true };
-  });
+  await lockMailbox(tx, line.mailbox);
+  const known = await findReceived(tx, line.mailbox, { name: file.name, identity });
+  const same = known.find((earlier) => earlier.contentHash.equals(contentHash));
+  if (same) return same.refusals ? { ok: false, reasons: same.refusals } : { ok: true };
+  const refusals = read.ok
+    ? judgeFile(read.file, options)
+    : read.faults.map(({ line: at, column, rule, detail }) => `${at}:${column} ${rule} ${detail}`);
+  if (known.length > 0)
+    refusals.push(`A file ${known[0]?.identity} was received before as ${known[0]?.name}.`);
+  if (refusals.length === 0 && read.ok) refusals.push(...(await book(tx, options, line, { ...file, read })));
+  const received = { mailbox: line.mailbox, name: file.name, identity, contentHash, receivedAt: file.asOf };
+  // A name that is taken cannot be noted twice; the refusal is the answer.
+  if (!known.some((earlier) => earlier.name === file.name))
+    await insertReceived(tx, { ...received, refusals: refusals.length > 0 ? refusals : null });
+  return refusals.length > 0 ? { ok: false, reasons: refusals } : { ok: true };
 }
 
 function identityOf({ header }: NachaFile): string {
@@ -160,7 +164,7 @@ async function book(
   tx: Queryable,
   options: AchOperatorDependencies,
   line: Line,
-  file: OutboundFile & { read: { file: NachaFile } },
+  file: ReceivedText & { read: { file: NachaFile } },
 ): Promise<string[]> {
   const { batches, header } = file.read.file;
   const day = fromFileDate(header.creationDate);

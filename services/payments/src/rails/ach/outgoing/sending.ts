@@ -1,4 +1,5 @@
 import type { Queryable } from '@libs/db';
+import { linePaceOf } from '../bank/connections.ts';
 import type { AchTransport, SendResult } from '../bank/transport.ts';
 import { delayOf } from '../entries/delays.ts';
 import { findInFile, updateEntries } from '../entries/entries-store.ts';
@@ -7,7 +8,7 @@ import { legsOf, lockPaymentsOf, paymentOf } from '../entries/payments.ts';
 import { type AchScope, LIVE_SCOPE, modeOfScope } from '../entries/scope.ts';
 import { goodAtOf, isWindowMissed, settlesAfterLateArrival } from '../schedule/schedule.ts';
 import { type AchContext, fileSealContext } from '../work/context.ts';
-import { findUnsent, lockScope, markSent, markUploaded, type StoredFile } from './files-store.ts';
+import { findFiles, findUnsent, lockScope, markSent, markUploaded, type StoredFile } from './files-store.ts';
 import { refuseEntries } from './rejecting.ts';
 
 const FILES_PER_TURN_MAX = 1_000;
@@ -45,6 +46,19 @@ async function handOver(context: AchContext, file: StoredFile): Promise<SendResu
   const noteUploaded = () => markUploaded(context.database, file.id, context.now());
   const transport = connectionFor(context, scope);
   return overLine(context, scope, () => transport.send({ name, content, asOf, isUploaded, noteUploaded }));
+}
+
+/**
+ * In the sandbox, in the transaction of an order: hands over a file that was written a moment ago and is still on its way, since
+ * the operator can say nothing of what it does not have. The file comes again as any that was sent twice.
+ */
+export async function handOverToOperator(context: AchContext, tx: Queryable, fileId: string): Promise<void> {
+  const [file] = await findFiles(tx, [fileId]);
+  if (!file || file.isSent) return;
+  const { scope, name, asOf } = file;
+  const content = openFile(context, file);
+  if (content !== undefined)
+    await context.operator?.receiveFile(tx, scope, linePaceOf(scope), { name, content, asOf });
 }
 
 /** A file that nobody will open any more must not hold up all others; one that may be at the bank is for a person to judge. */

@@ -4,13 +4,26 @@ import type { Tenant } from '../../../tenant.ts';
 import { findEntriesOf } from '../entries/entries-store.ts';
 import { findFiles } from '../outgoing/files-store.ts';
 import { createHouse, type House, historyOf } from './house.ts';
-import { legStates } from './sending-back.ts';
+import { legStates, paidOut } from './sending-back.ts';
 
 let house: House;
 let organisations = 0;
 
+/** What every file waits for on its way to the operator. */
+let gate: Promise<void> = Promise.resolve();
+
 beforeAll(async () => {
-  house = await createHouse({ sandboxMs: 2_000, representments: 2 });
+  house = await createHouse({
+    sandboxMs: 2_000,
+    representments: 2,
+    wrap: (transport) => ({
+      ...transport,
+      async send(file) {
+        await gate;
+        return transport.send(file);
+      },
+    }),
+  });
   await house.startWorking();
 });
 afterAll(() => house.close());
@@ -106,3 +119,26 @@ test('[P-7.2] what follows an order leaves in the time of its files, also where 
     .poll(() => legStates(house, refunded, id), { timeout: 15_000 })
     .toEqual({ debit: 'settled', credit: 'returned', refund: 'settled' });
 });
+
+test.each(['return', 'reject'] as const)(
+  '[P-7.2] what is ordered while the file is on its way is said by the operator, and nobody keeps the money: %s',
+  async (outcome) => {
+    const tenant = await newTenant();
+    await house.moveClock(tenant, new Date('2031-03-03T15:00:00.000Z'));
+    const balance = await house.openBalance(tenant, 50_00);
+    const id = await house.pay(tenant, { sourceId: balance });
+    await house.idle();
+    const { promise, resolve } = Promise.withResolvers<void>();
+    gate = promise;
+    await house.setClock(tenant, new Date('2031-03-04T03:30:00.000Z'));
+    await sent(tenant, id, 'credit');
+    await house.force(tenant, id, outcome, 'R03');
+    resolve();
+    await house.moveClock(tenant, new Date('2031-03-10T15:00:00.000Z'));
+    expect(historyOf(await house.get(tenant, id))).toBe('pending > processing > failed');
+    expect(await legStates(house, tenant, id)).toEqual({ credit: 'returned' });
+    expect(await paidOut(house, tenant)).toBe(0);
+    expect(await messagesInOrder(tenant, id)).toEqual(['out nacha', 'in return']);
+    expect((await house.check(tenant)).checks.filter((check) => !check.ok)).toEqual([]);
+  },
+);

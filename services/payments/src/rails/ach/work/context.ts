@@ -28,7 +28,7 @@ export interface AchContext {
   representmentsWanted: number;
   originators: Readonly<Record<Mode, Originator | null>>;
   /** The sandbox's operator, for what developers order of it; null where the sandbox is off. */
-  operator: Pick<AchOperator, 'returnEntry' | 'notifyOfChange' | 'rejectFile'> | null;
+  operator: Pick<AchOperator, 'receiveFile' | 'returnEntry' | 'notifyOfChange' | 'rejectFile'> | null;
   /** Null where there is no bank to send to. */
   transportFor: (scope: AchScope) => AchTransport | null;
   health: Pick<RailHealth, 'reportFailure' | 'reportSuccess'>;
