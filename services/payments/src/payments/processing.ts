@@ -216,6 +216,11 @@ interface Applying {
   methods: Methods;
 }
 
+/** A network may be ahead of an organisation's clock that stands or was set free: no payment shows a time that is still to come. */
+function neverLaterThan(now: Date, outcome: RailOutcome): RailOutcome {
+  return 'at' in outcome && outcome.at > now ? { ...outcome, at: now } : outcome;
+}
+
 /** Applies outcomes in their order; a payment may have several (a transfer between balances is sent and settled). */
 function applyTo(deps: ProcessingDependencies, { work, payments, outcomes, methods }: Applying): void {
   const byKey = new Map(payments.map((payment) => [`${payment.tenantId} ${payment.id}`, payment]));
@@ -235,7 +240,8 @@ function applyTo(deps: ProcessingDependencies, { work, payments, outcomes, metho
       });
       return result.ok ? result : null;
     };
-    const change = changeFor(payment, outcome, { newId: deps.newId, decideAgain });
+    const told = neverLaterThan(work.at(payment), outcome);
+    const change = changeFor(payment, told, { newId: deps.newId, decideAgain });
     if (change) work.change(payment, change);
   }
 }

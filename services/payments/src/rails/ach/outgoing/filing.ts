@@ -16,6 +16,7 @@ import type { NachaFile } from '../nacha/model.ts';
 import { writeNacha } from '../nacha/write.ts';
 import { fileDatesOf, isWindowMissed, sharedMoment, timesOf } from '../schedule/schedule.ts';
 import { type AchContext, fileSealContext } from '../work/context.ts';
+import { notAhead } from '../work/time.ts';
 import { FILE_LIMITS, type Originator, planFiles } from './files.ts';
 import { insertFile, lockCounters, lockScope, saveCounters } from './files-store.ts';
 import { type Leg, RETRY_DESCRIPTION } from './legs.ts';
@@ -33,9 +34,10 @@ const FILES_BEFORE_LATE = 24;
  * Puts what is due into one file. The file, its traces and the state of its payments commit together; it is sent
  * afterwards, by whoever finds it unsent. Answers how many entries were dealt with.
  */
-export function fileDue(context: AchContext, scope: AchScope, until: Date): Promise<number> {
+export function fileDue(context: AchContext, scope: AchScope, wanted: Date): Promise<number> {
   return context.database.transaction(async (tx) => {
     await lockScope(tx, scope);
+    const until = await notAhead(context, tx, { scope, asOf: wanted });
     const found = await findQueued(tx, { scope, asOf: until, limit: ENTRIES_PER_FILE_MAX });
     const [first] = found;
     if (!first) return 0;

@@ -3,6 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Tenant } from '../../../tenant.ts';
 import { findEntriesOf } from '../entries/entries-store.ts';
 import { findFiles } from '../outgoing/files-store.ts';
+import { fileDue } from '../outgoing/filing.ts';
+import { settleDue } from '../work/settling.ts';
 import { createHouse, type House, historyOf } from './house.ts';
 import { legStates, paidOut } from './sending-back.ts';
 
@@ -46,6 +48,11 @@ async function messagesInOrder(tenant: Tenant, id: string): Promise<string[]> {
     .toReversed()
     .sort((a, b) => a.createdAt.getTime() - b.createdAt.getTime())
     .map(({ direction, kind }) => `${direction} ${kind}`);
+}
+
+async function filesOf(tenant: Tenant, id: string): Promise<string[]> {
+  const entries = await findEntriesOf(house.database, [{ tenantId: tenant.id, id }]);
+  return entries.flatMap(({ sentAs }) => sentAs?.fileId ?? []);
 }
 
 /** A payment whose file left in real time, later than the clock shows that was stopped meanwhile. */
@@ -142,3 +149,28 @@ test.each(['return', 'reject'] as const)(
     expect((await house.check(tenant)).checks.filter((check) => !check.ok)).toEqual([]);
   },
 );
+
+test('[P-7.1] a payment from before a clock was stopped shows no time that is later than the clock', async () => {
+  const tenant = await newTenant();
+  const id = await house.pay(tenant);
+  await sent(tenant, id);
+  const { createdAt } = await house.get(tenant, id);
+  await house.setClock(tenant, createdAt);
+  await expect.poll(async () => (await house.get(tenant, id)).status, { timeout: 15_000 }).toBe('completed');
+  const { timeline, attempts } = await house.get(tenant, id);
+  const shown = Date.parse(timeline.at(-1)?.timestamp ?? '');
+  expect(Date.parse(attempts[0]?.settled_at ?? '')).toBeLessThanOrEqual(shown);
+});
+
+test('[P-7.1] a clock that is stopped while its entries are hurried keeps what is later than it shows', async () => {
+  const { tenant, id } = await aheadOfTheClock();
+  await house.moveClock(tenant, (await house.sandbox.readClock(tenant)).now);
+  const stopped = await house.pay(tenant);
+  await house.idle();
+  const far = new Date(Date.now() + 40 * 86_400_000);
+  expect(await fileDue(house.context, tenant.id, far)).toBe(0);
+  expect(
+    await settleDue(house.context, { scope: tenant.id, asOf: far, fileIds: await filesOf(tenant, id) }),
+  ).toBe(0);
+  expect(await legStates(house, tenant, stopped)).toEqual({ debit: 'queued' });
+});

@@ -9,6 +9,7 @@ import { lockScope } from '../outgoing/files-store.ts';
 import { timesOf } from '../schedule/schedule.ts';
 import { isPaidAsSameDay } from '../schedule/terms.ts';
 import type { AchContext } from './context.ts';
+import { notAhead } from './time.ts';
 
 const ENTRIES_PER_STEP_MAX = 1_000;
 
@@ -20,9 +21,10 @@ export interface Settling {
 }
 
 /** Settles what has reached its time without coming back: debits when their hold is over. Answers how many entries were dealt with. */
-export function settleDue(context: AchContext, { scope, asOf, fileIds }: Settling): Promise<number> {
+export function settleDue(context: AchContext, { scope, asOf: wanted, fileIds }: Settling): Promise<number> {
   return context.database.transaction(async (tx) => {
     await lockScope(tx, scope);
+    const asOf = await notAhead(context, tx, { scope, asOf: wanted });
     const due = await findToSettle(tx, { scope, asOf, fileIds, limit: ENTRIES_PER_STEP_MAX });
     if (due.length === 0) return 0;
     const payments = await lockPaymentsOf(tx, context, due);

@@ -1,5 +1,4 @@
 import { realTimeOf, type SandboxClock } from '../../../clock/clock.ts';
-import type { RailOutcome } from '../../rail.ts';
 import { findFilesToSettle, nextEntryAt } from '../entries/entries-store.ts';
 import { type AchScope, followsClock, isCompressed, LIVE_SCOPE } from '../entries/scope.ts';
 import { readAnswers } from '../incoming/reading.ts';
@@ -44,7 +43,7 @@ export async function tick(context: AchContext, scope: AchScope): Promise<Date |
         ? pauseAfter(context)
         : wakeAt(scope, realTimeOf(clock, due, context.now()), context.now());
     const asOf = stepTime(scope, { due, now, sandboxMs: context.pace.sandboxMs });
-    const isAllRead = await takeStep(due > now ? neverLaterThan(now, context) : context, scope, asOf);
+    const isAllRead = await takeStep(context, scope, asOf);
     if (!isAllRead) {
       await sendFiles(context, scope);
       return new Date(context.now().getTime() + UNREAD_PAUSE_MS);
@@ -63,13 +62,6 @@ function isHurried(scope: AchScope, clock: SandboxClock): boolean {
 
 function pauseAfter({ now, pace }: AchContext): Date {
   return new Date(now().getTime() + Math.max(SHARED_PAUSE_MS, pace.sandboxMs / PAUSES_PER_HURRIED_WAY));
-}
-
-/** What happens ahead of the clock is dated as of what the clock shows. */
-function neverLaterThan(now: Date, context: AchContext): AchContext {
-  const dated = (outcome: RailOutcome): RailOutcome =>
-    'at' in outcome && outcome.at > now ? { ...outcome, at: now } : outcome;
-  return { ...context, applyOutcomes: (tx, outcomes) => context.applyOutcomes(tx, outcomes.map(dated)) };
 }
 
 /** What must leave leaves, also while nobody knows what came back; nothing settles meanwhile. */

@@ -17,6 +17,17 @@ export async function timeOf(
   return { clock: times.clockOf(tenantId), now: times.at(tenantId) };
 }
 
+/** A clock may be stopped while a step is under way that was ahead of it: what is later than it shows then waits. */
+export async function notAhead(
+  context: Pick<AchContext, 'clocks' | 'now'>,
+  tx: Queryable,
+  { scope, asOf }: { scope: AchScope; asOf: Date },
+): Promise<Date> {
+  if (!followsClock(scope)) return asOf;
+  const { clock, now } = await timeOf(context, tx, scope);
+  return clock.state === 'frozen' && asOf > now ? now : asOf;
+}
+
 /**
  * When something is said now of an entry: never before its file came, which may be later than the clock shows. A clock that was set
  * free is hurried ahead of, and files of real time leave also for who has stopped a clock since.
