@@ -234,6 +234,7 @@ describe('late', () => {
   test('entries that are queued while a later step is under way leave each as of its own hour', async () => {
     const ids = [await rig.pay(), await rig.pay({ prefer: 'speed' })];
     const later = fromNewYork('2083-03-03', '10:30');
+    await rig.setClock('2083-03-03', '10:30');
     expect(await fileDue(house.context, tenant.id, later)).toBe(1);
     expect(await fileDue(house.context, tenant.id, later)).toBe(1);
     await sendFiles(house.context, tenant.id);
@@ -252,6 +253,7 @@ describe('late', () => {
   test('only what was at the bank before its answers were fetched settles', async () => {
     const [early, late] = [await rig.pay({ prefer: 'speed' }), await rig.pay()];
     const now = fromNewYork('2083-03-01', '23:00');
+    await rig.setClock('2083-03-02', '12:00');
     while ((await fileDue(house.context, tenant.id, now)) > 0) await sendFiles(house.context, tenant.id);
     const [first] = await filesOf(tenant);
     const settling = {
