@@ -29,12 +29,20 @@ function misfitOf(method: string, error: unknown): ProtocolError | undefined {
 const PLACES_TOLD_MAX = 5;
 
 function placesIn(message: string): string | undefined {
-  if (!message.startsWith('[')) return undefined;
-  const issues: unknown = JSON.parse(message);
-  if (!Array.isArray(issues)) return undefined;
-  return issues
-    .filter(isObject)
+  return listIn(message)
+    ?.filter(isObject)
     .slice(0, PLACES_TOLD_MAX)
     .map(({ path, message: fault }) => `${[path].flat().join('.')}: ${fault}`)
     .join('; ');
+}
+
+/** Undefined where it is another error's text. */
+function listIn(message: string): unknown[] | undefined {
+  if (!message.startsWith('[')) return undefined;
+  try {
+    const list: unknown = JSON.parse(message);
+    return Array.isArray(list) ? list : undefined;
+  } catch {
+    return undefined;
+  }
 }
