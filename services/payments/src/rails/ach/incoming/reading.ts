@@ -311,11 +311,16 @@ function toStoredReply(
   const { tenantId, paymentId, attemptId, leg } = entry;
   const { kind, code, originalTrace: trace } = answer;
   const untimely = kind === 'return' && isUntimely({ code, at: asOf, entry, terms: context.pace.terms });
-  if (untimely)
-    context.log.warn(
-      { alert: 'ach_untimely', rail: 'ach', paymentId, code },
-      'a return came after its deadline and may be dishonored',
-    );
+  if (untimely) tellOfUntimely(context, entry, code);
   const id = context.newId('msg');
   return { tenantId, paymentId, id, attemptId, leg, kind, code, trace, untimely, answerId, createdAt: asOf };
+}
+
+function tellOfUntimely({ log }: AchContext, { scope, paymentId }: AchEntry, code: string): void {
+  // In the sandbox it is a wish of its user.
+  const alert = scope === LIVE_SCOPE && { alert: 'ach_untimely' };
+  log.warn(
+    { ...alert, rail: 'ach', paymentId, code },
+    'a return came after its deadline and may be dishonored',
+  );
 }

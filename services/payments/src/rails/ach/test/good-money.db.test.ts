@@ -292,6 +292,10 @@ test('[P-5.17] a return after its deadline is applied, and flagged', async () =>
     { payment_id: late, code: 'R01', untimely: true },
     { payment_id: inTime, code: 'R10', untimely: false },
   ]);
+  const message = 'a return came after its deadline and may be dishonored';
+  const told = house.warnings.filter((warning) => warning.message === message);
+  // Whoever uses the sandbox can order one, which needs no person: it is no alert.
+  expect(told.map(({ fields }) => fields)).toEqual([{ rail: 'ach', paymentId: late, code: 'R01' }]);
 });
 
 test('[P-5.12] whenever entries come back, what is paid out is good or owed, and failed means that nobody was paid', async () => {

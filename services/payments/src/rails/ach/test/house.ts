@@ -56,6 +56,7 @@ export async function createHouse(options: HouseOptions = {}) {
   const now = options.now ?? (() => new Date());
   const newId = createIdFactory({ now: () => new Date(), randomBytes });
   const alerts: { fields: object; message: string }[] = [];
+  const warnings: { fields: object; message: string }[] = [];
   const errors: unknown[] = [];
   const failures: object[] = [];
   const { live, wrap, sandboxMs = 300, holdDays = 0, representments = 0 } = options;
@@ -82,7 +83,7 @@ export async function createHouse(options: HouseOptions = {}) {
           ...deps,
           log: {
             error: (fields, message) => void alerts.push({ fields, message }),
-            warn: () => {},
+            warn: (fields, message) => void warnings.push({ fields, message }),
           },
           health: {
             reportFailure: async (_rail, _mode, failure) => void failures.push(failure),
@@ -248,6 +249,7 @@ export async function createHouse(options: HouseOptions = {}) {
     methods,
     sandbox,
     alerts,
+    warnings,
     errors,
     failures,
     startWorking,

@@ -125,6 +125,16 @@ test('[P-5.12] a live debit that comes back after its money was paid out is owed
   expect(house.alerts).toMatchObject([{ fields: { alert: 'ach_owed', paymentId: id, returnCode: 'R10' } }]);
 });
 
+test('[P-5.17] a live return after its deadline is an alert', async () => {
+  const id = await payOut();
+  await tickAt('2083-03-01', '22:30');
+  await tickAt('2083-03-02', '08:30');
+  await answerWith('R03');
+  await tickAt('2083-03-15', '09:00');
+  expect(await history(id)).toBe('pending > processing > completed > returned');
+  expect(house.warnings).toMatchObject([{ fields: { alert: 'ach_untimely', paymentId: id, code: 'R03' } }]);
+});
+
 test('answers that cannot be fetched stop no file whose window has come', async () => {
   const id = await payOut();
   const { context } = house;
