@@ -32,6 +32,8 @@ export interface FaultTrial {
 
 type Meaning = Partial<Pick<ConnectorError, 'code' | 'platformCode' | 'retryAfterSeconds'>>;
 
+/** In the vendor's own words: a gateway that lost the answer sends the same status without them. */
+const NOT_AVAILABLE: Reply = { status: 503, json: { message: 'come again later' } };
 const MEMORY_BYTES_MAX = 120_000_000;
 
 export function tryFaults(trial: FaultTrial): void {
@@ -110,6 +112,7 @@ export function tryFaults(trial: FaultTrial): void {
     async (name) => {
       const server = trial.server();
       for (const fault of [
+        { kind: 'reply', reply: NOT_AVAILABLE },
         { kind: 'reply', reply: { status: 503 } },
         { kind: 'reply', reply: { status: 502 } },
         { kind: 'reply', reply: { status: 504 } },
@@ -124,8 +127,10 @@ export function tryFaults(trial: FaultTrial): void {
         if (classOf(name) === 'R') expect(outcome).not.toBeInstanceOf(Error);
         else if (classOf(name) === 'W') {
           // Where no answer came, one that nobody can read, or a gateway's, it may have been done: that is not given back.
-          const outcomeOpen = fault.kind !== 'reply' || fault.reply.status !== 503;
-          expect(outcome, JSON.stringify(fault)).toMatchObject({ code: 'platform_unavailable', outcomeOpen });
+          const nothingDone = fault.kind === 'reply' && fault.reply === NOT_AVAILABLE;
+          expect(outcome, JSON.stringify(fault)).toMatchObject({
+            ...{ code: 'platform_unavailable', nothingDone, outcomeOpen: !nothingDone },
+          });
           const writes = server.received.slice(before).filter(({ method }) => method === 'POST');
           expect(new Set(writes.map(({ path }) => path)).size).toBe(writes.length);
         }

@@ -182,7 +182,11 @@ describe('a call that fails', () => {
       () => new ConnectorError('rate_limited', 'Slow down.', { retryAfterSeconds: 7 }),
       { retry_after_seconds: 7 },
     ],
-    ['platform_unavailable', () => new ConnectorError('platform_unavailable', 'No answer.'), {}],
+    [
+      'platform_unavailable',
+      () => new ConnectorError('platform_unavailable', 'Not now.', { nothingDone: true }),
+      {},
+    ],
     [
       'token_expired',
       () => new ConnectorError('token_expired', 'Refused.'),

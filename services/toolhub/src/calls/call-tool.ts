@@ -241,7 +241,7 @@ export function createCallTool(deps: CallToolDependencies): CallTool {
     const { tool, reservation, key } = run;
     const { platform } = tool;
     const startedMs = performance.now();
-    const { ran, isOpen, mayHaveActed } = await platforms.reach(request, tool);
+    const { ran, isOpen } = await platforms.reach(request, tool);
     const failure = ran.kind === 'failed' ? ran.failure : null;
     const result =
       ran.kind === 'failed' ? failureResult(ran.failure) : successResult(ran.content, tool.untrusted);
@@ -252,7 +252,7 @@ export function createCallTool(deps: CallToolDependencies): CallTool {
         ...{ customerId, reservation, platform, tool: tool.name, succeeded },
         unit: succeeded || isOpen ? 'kept' : 'given_back',
         durationMs: performance.now() - startedMs,
-        alongside: key?.ending(keyedResult(failure, { result, mayHaveActed, isOpen })),
+        alongside: key?.ending(keyedResult(failure, { result, isOpen })),
       }),
       failure !== null && request.session.kind === 'customer' && !ownDoing.has(failure.code)
         ? deps.tellFailure({ customerId, tool: tool.name, platform, failure })

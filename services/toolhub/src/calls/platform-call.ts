@@ -4,7 +4,7 @@ import type { ConnectorService } from '../connectors/service.ts';
 import type { OpenResult } from '../credentials/credential.ts';
 import type { CredentialService } from '../credentials/service.ts';
 import type { Links } from '../links.ts';
-import type { CatalogueTool, PlatformTool } from '../tools/tool.ts';
+import { type CatalogueTool, type PlatformTool, takesIdempotencyKey } from '../tools/tool.ts';
 import { type CallRequest, principalOf } from './call.ts';
 import { CallTimeout, withDeadline } from './deadline.ts';
 import { CANCELED, fromConnector, notReady } from './failures.ts';
@@ -22,9 +22,7 @@ export interface PlatformCallsDependencies {
 
 export interface Reached {
   ran: Ran;
-  /** The request may have left, so that the platform may have acted on it whatever it answered. */
-  mayHaveActed: boolean;
-  /** It left and no answer came: nobody knows what became of it. */
+  /** It left and no answer came, or only a part of it was answered: nobody knows what became of the call. */
   isOpen: boolean;
 }
 
@@ -77,12 +75,19 @@ export function createPlatformCalls(deps: PlatformCallsDependencies): PlatformCa
       const ran = await withDeadline(request.signal, timeoutMs, (signal, timeLeftMs) =>
         callPlatform(request, tool, { signal, timeLeftMs, exchange }),
       );
-      return { ran, mayHaveActed, isOpen: false };
+      return { ran, isOpen: false };
     } catch (error) {
-      if (error instanceof ConnectorError && error.nothingDone) mayHaveActed = false;
-      const isOpen = error instanceof ConnectorError ? error.outcomeOpen : mayHaveActed;
-      return { ran: { kind: 'failed', failure: explain(error, request, tool) }, mayHaveActed, isOpen };
+      const isOpen = mayBeDone(error, tool, mayHaveActed);
+      return { ran: { kind: 'failed', failure: explain(error, request, tool) }, isOpen };
     }
+  }
+
+  function mayBeDone(error: unknown, tool: PlatformTool, mayHaveActed: boolean): boolean {
+    if (!(error instanceof ConnectorError)) return mayHaveActed;
+    if (error.outcomeOpen) return true;
+    // Of several requests the last one was not taken; what the others did stays, unless the connector knows better.
+    const isHalfDone = error.code === 'platform_unavailable' && mayHaveActed && !error.nothingDone;
+    return isHalfDone && takesIdempotencyKey(tool.class);
   }
 
   /** A token that the platform refuses as expired is renewed once; nothing was done under it. */

@@ -20,7 +20,17 @@ import {
 } from '../mcp/test/rig.ts';
 
 /** What the vendor does with a request that has arrived. */
-type Behaviour = 'answer' | 'refuse' | 'expire' | 'fail' | 'break' | 'lose' | 'slow' | 'cut' | 'hang';
+type Behaviour =
+  | 'answer'
+  | 'refuse'
+  | 'expire'
+  | 'fail'
+  | 'vanish'
+  | 'break'
+  | 'lose'
+  | 'slow'
+  | 'cut'
+  | 'hang';
 
 let db: TestDatabase;
 let hub: Instance;
@@ -40,7 +50,8 @@ const answers: Record<Exclude<Behaviour, 'cut' | 'hang'>, string> = {
   answer: 'HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}',
   refuse: 'HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n',
   expire: 'HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n',
-  fail: 'HTTP/1.1 503 Unavailable\r\ncontent-length: 0\r\n\r\n',
+  fail: 'HTTP/1.1 503 Unavailable\r\ncontent-type: application/json\r\ncontent-length: 20\r\n\r\n{"error":"too full"}',
+  vanish: 'HTTP/1.1 503 Backend fetch failed\r\nretry-after: 5\r\ncontent-length: 6\r\n\r\n<html>',
   break: 'HTTP/1.1 500 Internal Server Error\r\ncontent-length: 0\r\n\r\n',
   lose: 'HTTP/1.1 504 Gateway Timeout\r\ncontent-length: 0\r\n\r\n',
   slow: 'HTTP/1.1 429 Too Many Requests\r\nretry-after: 7\r\ncontent-length: 0\r\n\r\n',
@@ -113,7 +124,8 @@ function postOffice(port: number): Connector {
         async run(args, context) {
           const to = args.closed === true ? closedPort : port;
           const answer = await context.fetch(`http://127.0.0.1:${to}/`, { method: 'POST', body: 'x' });
-          if (answer.status >= 500) throw new ConnectorError('platform_unavailable', 'it answered 503');
+          if (answer.status >= 500)
+            throw new ConnectorError('platform_unavailable', 'it answered 503', { nothingDone: true });
           if (answer.status === 401) throw new ConnectorError('token_expired', 'the token is over');
           if (!answer.ok) throw new ConnectorError('platform_error', 'it refused', { platformCode: '403' });
           if (args.then_closed === true) await context.fetch(`http://127.0.0.1:${closedPort}/`);
@@ -206,6 +218,28 @@ describe('the unit of a call', () => {
     },
   );
 
+  test.each<[Behaviour, 'is free, and its unit is back' | 'sends nothing again, and its unit is kept']>([
+    ['fail', 'is free, and its unit is back'],
+    ['slow', 'is free, and its unit is back'],
+    ['vanish', 'sends nothing again, and its unit is kept'],
+    ['break', 'sends nothing again, and its unit is kept'],
+    ['lose', 'sends nothing again, and its unit is kept'],
+  ])('[TH-7.13] [TH-5.9] the key of a change that was answered by “%s” %s', async (how, what) => {
+    const id = await newCustomer();
+    const send = () => callTool(hub.url, id, 'post_send_parcel', { idempotency_key: 'k' });
+    behaviour = how;
+    await send();
+    behaviour = 'answer';
+    const sentBefore = arrived;
+    const usedBefore = await usedBy(id);
+    const { result } = (await send()).body;
+    const isFree = what === 'is free, and its unit is back';
+    expect(result?.isError === true).toBe(!isFree);
+    if (!isFree)
+      expect(result?.structuredContent?.error?.message).toContain('Whether it was carried out is not known');
+    expect([usedBefore, arrived - sentBefore, await usedBy(id)]).toEqual(isFree ? [0, 1, 1] : [1, 0, 1]);
+  });
+
   test('[TH-7.13] a read that was cut and then refused has done nothing', async () => {
     const id = await newCustomer();
     atFirst = ['cut', 'slow'];
@@ -217,7 +251,9 @@ describe('the unit of a call', () => {
   test.each<[string, Behaviour, string, number]>([
     ['a sending that a gateway lost is kept', 'lose', 'post_send_parcel', 1],
     ['a sending that broke at the platform is kept', 'break', 'post_send_parcel', 1],
-    ['a sending that the platform was not available for is given back', 'fail', 'post_send_parcel', 0],
+    ['a sending that the platform says it is not available for is given back', 'fail', 'post_send_parcel', 0],
+    ['a sending that a gateway says nobody was available for is kept', 'vanish', 'post_send_parcel', 1],
+    ['a read that a gateway says nobody was available for is given back', 'vanish', 'post_track_parcel', 0],
     ['a read that broke at the platform is given back', 'break', 'post_track_parcel', 0],
     ['a read that a gateway lost is given back', 'lose', 'post_track_parcel', 0],
   ])('[TH-7.13] the unit of %s', async (_what, how, tool, used) => {
@@ -271,6 +307,7 @@ describe('the unit of a call', () => {
       [id],
     );
     expect(taken).toEqual([{ key: 'cut' }, { key: 'half done' }]);
+    expect(await usedBy(id)).toBe(2);
     const again = await send(id, { idempotency_key: 'cut' });
     expect(again.body.result?.structuredContent?.error).toMatchObject({ code: 'platform_unavailable' });
     expect(arrived).toBe(2);

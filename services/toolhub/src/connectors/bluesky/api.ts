@@ -1,7 +1,13 @@
 import { type Static, Type } from 'typebox';
 import { ConnectorError, type RefreshOutcome, type ToolContext } from '../connector.ts';
 import { pastedToken, serverAddress } from '../vendor-api/credential-fields.ts';
-import { createVendorApi, refusedBy, tokenRefused, type VendorRefusal } from '../vendor-api/request.ts';
+import {
+  createVendorApi,
+  notNow,
+  refusedBy,
+  tokenRefused,
+  type VendorRefusal,
+} from '../vendor-api/request.ts';
 import { fieldsOf, shapeOf, textOrNull } from '../vendor-api/shape.ts';
 import { isToken } from '../vendor-api/tokens.ts';
 
@@ -64,11 +70,9 @@ function explain(
   const code = textOrNull(error);
   if (code !== null && TOKEN_ERRORS.has(code)) return tokenRefused(TITLE);
   if (status === 429) return undefined;
+  const isHalfway = code !== null && HALFWAY_ERRORS.has(code);
   if (code !== null && PASSING_ERRORS.has(code))
-    return new ConnectorError('platform_unavailable', `${TITLE} cannot answer now (${code})`, {
-      platformCode: code,
-      outcomeOpen: HALFWAY_ERRORS.has(code) && !isRead,
-    });
+    return notNow(`${TITLE} cannot answer now (${code})`, { isRead, isHalfway, platformCode: code });
   if (status >= 500) return undefined;
   return code === null ? undefined : refusedBy(TITLE, said(textOrNull(message) ?? code), code);
 }

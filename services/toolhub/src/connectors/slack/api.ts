@@ -1,8 +1,9 @@
-import { ConnectorError, type ToolContext } from '../connector.ts';
+import type { ToolContext } from '../connector.ts';
 import { bearer, type OAuthCredential, secretsOf } from '../vendor-api/oauth-credential.ts';
 import { withParticulars } from '../vendor-api/reasons.ts';
 import {
   createVendorApi,
+  notNow,
   refusedBy,
   retryAfterSeconds,
   slowDown,
@@ -42,13 +43,13 @@ export const callSlack = createVendorApi<OAuthCredential>({
   explain({ status, headers, body, isRead }, said, now) {
     const { error, errors, needed, response_metadata } = fieldsOf(body);
     const code = textOrNull(error);
-    if (code !== null && HALFWAY_ERRORS.has(code)) return brokenOff(code, isRead);
+    if (code !== null && HALFWAY_ERRORS.has(code))
+      return notNow(`${TITLE} failed (${code})`, { isRead, isHalfway: true });
     if (code === null || status >= 500) return undefined;
     if (TOKEN_ERRORS.has(code)) return tokenRefused(TITLE);
     if (status === 429 || code === 'ratelimited' || code === 'rate_limited')
       return slowDown(TITLE, retryAfterSeconds(headers, now));
-    if (PASSING_ERRORS.has(code))
-      return new ConnectorError('platform_unavailable', `${TITLE} cannot answer now (${code})`);
+    if (PASSING_ERRORS.has(code)) return notNow(`${TITLE} cannot answer now (${code})`, { isRead });
     const scope = textOrNull(needed);
     const general = scope === null ? code : `${code}, the token needs ${scope}`;
     const particulars = [...listOf(fieldsOf(response_metadata).messages), ...listOf(errors)];
@@ -59,11 +60,4 @@ export const callSlack = createVendorApi<OAuthCredential>({
 /** Slack writes `[ERROR]` before what is wrong with blocks and arguments. */
 function withoutMark(fault: unknown): unknown {
   return typeof fault === 'string' ? fault.replace(/^\[ERROR\]\s*/, '') : fault;
-}
-
-function brokenOff(code: string, isRead: boolean): ConnectorError {
-  const maybeDone = isRead ? '' : '; what was asked for may have been done';
-  return new ConnectorError('platform_unavailable', `${TITLE} failed (${code})${maybeDone}`, {
-    outcomeOpen: !isRead,
-  });
 }

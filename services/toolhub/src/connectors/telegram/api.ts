@@ -5,6 +5,7 @@ import { path } from '../vendor-api/path.ts';
 import {
   boundSeconds,
   createVendorApi,
+  notNow,
   refusedBy,
   retryAfterSeconds,
   serverFailed,
@@ -61,7 +62,7 @@ const api = createVendorApi<TelegramCredential>({
     if (status === 200 && answer.ok !== false) return unreadable();
     // Telegram says of each refusal that it is one; another 404 comes from something on the way, which knows no token.
     if (status >= 400 && status !== 429 && answer.ok !== false)
-      return new ConnectorError('platform_unavailable', `Telegram answered ${status}`);
+      return notNow(`Telegram answered ${status}`, { isRead });
     // A proxy in front of it knows the header alone.
     const usualSeconds = headers.has('retry-after') ? retryAfterSeconds(headers, now) : RETRY_AFTER_SECONDS;
     return refusalOf(answer, { status, said, usualSeconds, isRead });
@@ -100,12 +101,9 @@ function refusalOf(
     const { retry_after } = fieldsOf(answer.parameters);
     return slowDown('Telegram', typeof retry_after === 'number' ? boundSeconds(retry_after) : usualSeconds);
   }
-  if (code >= 500) return serverFailed('Telegram', code, isRead);
+  if (code >= 500) return serverFailed('Telegram', { status: code, body: answer, isRead });
   if (code >= 300 && code < 400)
-    return new ConnectorError(
-      'platform_unavailable',
-      'Telegram answered with a redirect, which is not followed',
-    );
+    return notNow('Telegram answered with a redirect, which is not followed', { isRead });
   return refusedBy('Telegram', `${said(answer.description)}${movedTo(answer)}`, String(code));
 }
 

@@ -1,8 +1,9 @@
-import { ConnectorError, type ToolContext } from '../connector.ts';
+import type { ConnectorError, ToolContext } from '../connector.ts';
 import {
   boundSeconds,
   type CallVendor,
   createVendorApi,
+  notNow,
   refusedBy,
   retryAfterSeconds,
   slowDown,
@@ -66,22 +67,18 @@ function explain(
   const error = fieldsOf(fieldsOf(body).error);
   const code = countOrNull(error.code);
   const subcode = countOrNull(error.error_subcode);
-  if (status >= 500 && code !== NOT_PERMITTED_CODE) return undefined;
+  const isIn = (codes: readonly number[], subcodes: readonly number[]) =>
+    (code !== null && codes.includes(code)) || (subcode !== null && subcodes.includes(subcode));
+  const isHalfway = isIn(HALFWAY_CODES, HALFWAY_SUBCODES);
+  if (status >= 500 && code !== NOT_PERMITTED_CODE && !isHalfway) return undefined;
   // Graph repeats a malformed token in its message, which is why that message is never passed on.
   if (status === 401 || (code !== null && TOKEN_CODES.includes(code))) return tokenRefused(title);
   const isTooFast = code !== null && RATE_CODES.includes(code) && subcode !== SPAM_SUBCODE;
   if (status === 429 || isTooFast) return slowDown(title, secondsToWait(headers, now));
-  const isIn = (codes: readonly number[], subcodes: readonly number[]) =>
-    (code !== null && codes.includes(code)) || (subcode !== null && subcodes.includes(subcode));
-  if (isIn(PASSING_CODES, PASSING_SUBCODES) || (code !== null && error.is_transient === true))
-    return new ConnectorError(
-      'platform_unavailable',
-      `${title} cannot answer now (code ${code ?? subcode})`,
-      {
-        platformCode: String(code ?? subcode),
-        outcomeOpen: isIn(HALFWAY_CODES, HALFWAY_SUBCODES) && !isRead,
-      },
-    );
+  if (isIn(PASSING_CODES, PASSING_SUBCODES) || (code !== null && error.is_transient === true)) {
+    const message = `${title} cannot answer now (code ${code ?? subcode})`;
+    return notNow(message, { isRead, isHalfway, platformCode: String(code ?? subcode) });
+  }
   if (status >= 300 && status < 400) return undefined;
   const text = [fieldsOf(error.error_data).details, error.error_user_msg, error.message].find(
     (value) => typeof value === 'string' && value !== '',

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { retryAfterMs } from '@libs/egress';
 import { ConnectorError, stillOpen, type ToolContext } from '../connector.ts';
-import { fieldsOf } from './shape.ts';
+import { fieldsOf, isFields } from './shape.ts';
 
 type QueryValue = string | number | boolean | readonly string[] | undefined;
 
@@ -152,33 +152,49 @@ function tidy(text: unknown, secrets: readonly string[]): string {
 
 function explainStatus(
   title: string,
-  { status, headers, body, isRead }: VendorRefusal,
+  refusal: VendorRefusal,
   said: (text: unknown) => string,
   now: Date,
 ): ConnectorError {
+  const { status, headers, body, isRead } = refusal;
   if (status === 401) return tokenRefused(title);
   if (status === 429) return slowDown(title, retryAfterSeconds(headers, now));
-  if (status >= 500) return serverFailed(title, status, isRead);
+  if (status >= 500) return serverFailed(title, refusal);
   if (status >= 300 && status < 400)
-    return new ConnectorError(
-      'platform_unavailable',
-      `${title} answered with a redirect, which is not followed`,
-    );
+    return notNow(`${title} answered with a redirect, which is not followed`, { isRead });
   const { message, error, detail } = fieldsOf(body);
   const text = [message, detail, error].find((value) => typeof value === 'string');
   return refusedBy(title, said(text), String(status));
 }
 
-/** Not implemented, not available now, not spoken, and four by which Cloudflare says that it did not get through to the vendor. */
-const DID_NOTHING_STATUSES: ReadonlySet<number> = new Set([501, 503, 505, 521, 523, 525, 526]);
+/** Not implemented, not spoken, and four by which Cloudflare says that it did not get through to the vendor. */
+const DID_NOTHING_STATUSES: ReadonlySet<number> = new Set([501, 505, 521, 523, 525, 526]);
+const NOT_AVAILABLE = 503;
 
-/** Whoever failed on the way, the vendor or a gateway before it, may have failed after what was asked for was done. */
-export function serverFailed(title: string, status: number, isRead: boolean): ConnectorError {
-  const outcomeOpen = !isRead && !DID_NOTHING_STATUSES.has(status);
-  const maybeDone = outcomeOpen ? '; what was asked for may have been done' : '';
-  return new ConnectorError('platform_unavailable', `${title} answered ${status}${maybeDone}`, {
-    outcomeOpen,
-  });
+/**
+ * Whoever failed on the way, the vendor or a gateway before it, may have failed after what was asked for was done. A vendor that is
+ * not available says so in its own JSON; gateways (Varnish, Fastly, Envoy) send a page with the same status where the answer was lost.
+ */
+export function serverFailed(
+  title: string,
+  { status, body, isRead }: Pick<VendorRefusal, 'status' | 'body' | 'isRead'>,
+): ConnectorError {
+  const didNothing = DID_NOTHING_STATUSES.has(status) || (status === NOT_AVAILABLE && isFields(body));
+  return notNow(`${title} answered ${status}`, { isRead, isHalfway: !didNothing });
+}
+
+/**
+ * A failure that passes. A tool that changes something asks for one change, and either that was refused or, where the vendor stopped
+ * halfway, may have been done; a read is only a part of its tool.
+ */
+export function notNow(
+  message: string,
+  { isRead, isHalfway = false, ...code }: { isRead: boolean; isHalfway?: boolean; platformCode?: string },
+): ConnectorError {
+  if (isRead) return new ConnectorError('platform_unavailable', message, code);
+  if (!isHalfway) return new ConnectorError('platform_unavailable', message, { ...code, nothingDone: true });
+  const maybeDone = `${message}; what was asked for may have been done`;
+  return new ConnectorError('platform_unavailable', maybeDone, { ...code, outcomeOpen: true });
 }
 
 export function tokenRefused(title: string): ConnectorError {
