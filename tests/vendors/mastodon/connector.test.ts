@@ -114,6 +114,48 @@ describe('tools', () => {
     });
   });
 
+  describe('an answer of which nobody said who is to see it', () => {
+    const answer = async (visibility: string, text = 'answer to @bob') => {
+      const replyTo = server.addStatus('bob', '<p>hush</p>', { visibility });
+      const made = await call<{ visibility: string }>('mastodon_create_status', {
+        text,
+        reply_to_id: replyTo,
+      });
+      return made.visibility;
+    };
+
+    it.each([
+      ['public', 'public', 'public'],
+      ['unlisted', 'public', 'unlisted'],
+      ['private', 'public', 'private'],
+      ['direct', 'public', 'direct'],
+      // What the account shows to fewer people stays so.
+      ['public', 'private', 'private'],
+      ['unlisted', 'private', 'private'],
+      ['private', 'unlisted', 'private'],
+      ['local', 'private', 'local'],
+    ])('to one that is %s, by an account that writes %s, is %s', async (answered, own, seen) => {
+      server.privacy.set('ada', own);
+      expect(await answer(answered)).toBe(seen);
+      server.privacy.delete('ada');
+    });
+
+    it('is not sent where it would reach nobody', async () => {
+      const sentBefore = server.received.filter(({ method }) => method === 'POST').length;
+      await expect(answer('direct', 'write to ada@example.com')).rejects.toMatchObject({
+        code: 'invalid_arguments',
+        nothingDone: true,
+      });
+      expect(server.received.filter(({ method }) => method === 'POST')).toHaveLength(sentBefore);
+    });
+
+    it('is what the caller says, if it is said', async () => {
+      const replyTo = server.addStatus('bob', '<p>hush</p>', { visibility: 'direct' });
+      const args = { text: 'for all', reply_to_id: replyTo, visibility: 'public' };
+      expect(await call('mastodon_create_status', args)).toMatchObject({ visibility: 'public' });
+    });
+  });
+
   it('asks with the words of the documentation', async () => {
     const at = context({ idempotencyKey: 'key-of-the-words' });
     const args = { text: 'test content', visibility: 'unlisted', reply_to_id: statusId, spoiler_text: 'cw' };
@@ -248,7 +290,7 @@ describe('faults', () => {
       mastodon_search: () => ({ query: 'hello' }),
       mastodon_get_thread: () => ({ status_id: statusId }),
       mastodon_list_notifications: () => ({}),
-      mastodon_create_status: () => ({ text: 'hello', reply_to_id: statusId }),
+      mastodon_create_status: () => ({ text: 'hello', reply_to_id: statusId, visibility: 'public' }),
       mastodon_favourite_status: () => ({ status_id: statusId }),
       mastodon_delete_status: () => ({ status_id: server.addStatus('ada', '<p>mine</p>') }),
     },

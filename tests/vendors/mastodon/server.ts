@@ -24,6 +24,8 @@ export interface MastodonServer extends VendorServer {
   addStatus(username: string, content: string, more?: Partial<Status>): string;
   notify(type: string, from: string, statusId: string | null): void;
   statuses: Map<string, Status>;
+  /** Who sees what an account writes where it does not say, by username; `public` for the others. */
+  privacy: Map<string, string>;
   /** Clients that registered themselves, by their id; one that is deleted is not known any more. */
   apps: Map<string, App>;
 }
@@ -41,6 +43,7 @@ const PAGE_MAX = 40;
 export async function startMastodon(port = 0): Promise<MastodonServer> {
   const tokens = new Map<string, string>();
   const statuses = new Map<string, Status>();
+  const privacy = new Map<string, string>();
   const favourites = new Set<string>();
   const notifications: { id: string; type: string; from: string; statusId: string | null }[] = [];
   const keys = new Map<string, string>();
@@ -173,7 +176,7 @@ export async function startMastodon(port = 0): Promise<MastodonServer> {
       'GET /oauth/authorize': authorize,
       'POST /oauth/token': token,
       'GET /api/v1/accounts/verify_credentials': signedIn((_request, username) => ({
-        json: accountOf(username),
+        json: { ...accountOf(username), source: { privacy: privacy.get(username) ?? 'public' } },
       })),
       'GET /api/v1/timelines/home': signedIn((request) => page(request, [...statuses.values()], statusOf)),
       'GET /api/v1/timelines/public': signedIn((request) => page(request, [...statuses.values()], statusOf)),
@@ -241,7 +244,9 @@ export async function startMastodon(port = 0): Promise<MastodonServer> {
         if (body.in_reply_to_id !== undefined && !find(body.in_reply_to_id)) return missing;
         const status: Status = {
           ...{ id: newId(), account: username, content: paragraph(body.status) },
-          ...{ visibility: body.visibility ?? 'public', in_reply_to_id: body.in_reply_to_id ?? null },
+          // Whatever it answers: that of the account where none is asked for.
+          visibility: body.visibility ?? privacy.get(username) ?? 'public',
+          in_reply_to_id: body.in_reply_to_id ?? null,
           spoiler_text: body.spoiler_text ?? '',
         };
         statuses.set(status.id, status);
@@ -268,6 +273,7 @@ export async function startMastodon(port = 0): Promise<MastodonServer> {
     ...server,
     apps,
     statuses,
+    privacy,
     tokens,
     addAccount: (username, token) => void tokens.set(token, username),
     addStatus(username, content, more = {}) {

@@ -66,7 +66,8 @@ export const mastodonLogin: OAuthProvider<MastodonCredential> = {
     mastodon_search: ['read:search'],
     mastodon_get_thread: ['read:statuses'],
     mastodon_list_notifications: ['read:notifications'],
-    mastodon_create_status: ['write:statuses'],
+    // An answer is for no more people than what it answers, which is read for that.
+    mastodon_create_status: ['write:statuses', 'read:statuses'],
     mastodon_favourite_status: ['write:favourites'],
     mastodon_delete_status: ['write:statuses'],
   },

@@ -1,11 +1,19 @@
 import { Type } from 'typebox';
-import { ConnectorError, defineTool, type PageArguments, pageOf, type ToolDefinition } from '../connector.ts';
+import {
+  ConnectorError,
+  defineTool,
+  doingNothing,
+  type PageArguments,
+  pageOf,
+  type ToolDefinition,
+} from '../connector.ts';
 import { decodeCursor, encodeCursor } from '../vendor-api/cursor.ts';
 import { path } from '../vendor-api/path.ts';
 import { createPostReader } from '../vendor-api/plain-text.ts';
 import type { VendorAnswer, VendorRequest } from '../vendor-api/request.ts';
 import { fieldsOf, listOf, textOrNull } from '../vendor-api/shape.ts';
 import { closed, message, nullableText, searchQuery, vendorId } from '../vendor-api/tool-schemas.ts';
+import { visibilityOfAnswer } from './answer.ts';
 import { callMastodon, type MastodonContext, nextMaxId, shape } from './api.ts';
 import { accountSchema, type ReadItem, readAccount, readEach, readStatus, statusSchema } from './status.ts';
 
@@ -228,7 +236,8 @@ const listNotifications = defineTool({
 const createStatus = defineTool({
   name: 'mastodon_create_status',
   title: 'Publish a status',
-  description: 'Publishes a status as the account, or answers one.',
+  description:
+    'Publishes a status as the account, or answers one. People are told of it where it mentions them (@name@server), also whom it answers.',
   class: 'W',
   inputSchema: closed({
     text: message(STATUS_LENGTH_MAX, 'The text. Most servers allow 500 characters.'),
@@ -236,7 +245,7 @@ const createStatus = defineTool({
       Type.Enum(['public', 'unlisted', 'private', 'direct'], {
         type: 'string',
         description:
-          "Who sees it; the account's own setting if absent. `direct` reaches those who are mentioned.",
+          "Who sees it. If absent the account's own setting, and of an answer no more people than what it answers. `direct` reaches those who are mentioned.",
       }),
     ),
     reply_to_id: Type.Optional(statusId),
@@ -250,10 +259,14 @@ const createStatus = defineTool({
   }),
   async run({ text, visibility, reply_to_id, spoiler_text }, context: MastodonContext) {
     const { idempotencyKey } = context;
+    const seenBy =
+      visibility === undefined && reply_to_id !== undefined
+        ? await doingNothing(visibilityOfAnswer(context, { text, answered: reply_to_id }))
+        : visibility;
     const { body } = await callMastodon(context, {
       method: 'POST',
       path: '/api/v1/statuses',
-      json: { status: text, visibility, in_reply_to_id: reply_to_id, spoiler_text },
+      json: { status: text, visibility: seenBy, in_reply_to_id: reply_to_id, spoiler_text },
       ...(idempotencyKey === null
         ? {}
         : { headers: { 'idempotency-key': idempotencyKey }, repeatable: true }),
