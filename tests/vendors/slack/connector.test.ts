@@ -49,6 +49,13 @@ describe('tools', () => {
     expect(some.map((message) => message.ts)).toEqual([made[4], made[3]]);
     const page = await call('slack_get_messages', { channel: 'C0RANDOM01', limit: 1 });
     expect(page).toMatchObject({ untrusted_content: true });
+    // Of a stretch without an end, too, the newest come first.
+    const news = { channel: 'C0RANDOM01', oldest: made[1], limit: 2 };
+    expect((await all<{ ts: string }>('slack_get_messages', news)).map(({ ts }) => ts)).toEqual(
+      made.slice(2).toReversed(),
+    );
+    const ends = server.received.slice(-3).map(({ query }) => query.get('latest'));
+    expect(new Set(ends)).toEqual(new Set([String(NOW.getTime() / 1_000 + 60)]));
   });
 
   const section = (text: string) => ({ type: 'section', text: { type: 'mrkdwn', text } });

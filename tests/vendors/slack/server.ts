@@ -106,7 +106,12 @@ export async function startSlack(port = 0): Promise<SlackServer> {
             Number(ts) > Number(fields.oldest ?? 0) &&
             Number(ts) < Number(fields.latest ?? Number.POSITIVE_INFINITY),
         );
-        return page(fields, 'messages', found.toReversed().map(messageOf));
+        // With a beginning and no end those closest to the beginning come first, and pages go forward from there.
+        const isForward = fields.oldest !== undefined && fields.latest === undefined;
+        if (!isForward) return page(fields, 'messages', found.toReversed().map(messageOf));
+        const { json, ...reply } = page(fields, 'messages', found.map(messageOf));
+        const answer = json as { messages: unknown[] };
+        return { ...reply, json: { ...answer, messages: answer.messages.toReversed() } };
       }),
       'GET /conversations.replies': method((fields) => {
         const found = messages.filter(({ ts, thread_ts }) => ts === fields.ts || thread_ts === fields.ts);

@@ -21,6 +21,8 @@ import { listReceivedMessages } from './received.ts';
 /** Slack cuts longer texts off. */
 const TEXT_LENGTH_MAX = 40_000;
 const BLOCKS_MAX = 50;
+/** Slack's clock may be ahead of ours. */
+const AHEAD_SECONDS = 60;
 const SEARCH_PAGES_MAX = 100;
 const SEARCH_COUNT_MAX = 100;
 
@@ -104,7 +106,12 @@ const getMessages = defineTool({
   outputSchema: pageOf(messageSchema),
   run({ channel: id, oldest, latest, ...page }, context: SlackContext) {
     const request = { path: '/conversations.history', query: { channel: id, oldest, latest } };
-    return readPage(context, request, { ...page, field: 'messages', read: readMessage });
+    const isOpen = oldest !== undefined && latest === undefined;
+    return readPage(context, request, {
+      ...{ ...page, field: 'messages', read: readMessage },
+      // Of a stretch without an end Slack gives the oldest messages first.
+      latest: isOpen ? String(Math.ceil(context.now().getTime() / 1_000) + AHEAD_SECONDS) : undefined,
+    });
   },
 });
 
