@@ -35,21 +35,31 @@ export interface MimeTree extends BodySection {
   isCut: boolean;
 }
 
+interface Waiting {
+  node: MessageStructureObject;
+  /** The section of those that say the same, within one. */
+  choices: BodySection | undefined;
+  /** Text is a part of the body here also where it has a file name (RFC 8621 4.1.4): some programs give one to all that they write. */
+  mayBeNamed: boolean;
+}
+
 /** Sorts the leaves of a message: what is read as its body, and what is attached. Forwarded messages stay closed. */
 export function readMimeTree(root: MessageStructureObject): MimeTree {
   const isSinglePart = !isMultipart(root);
   const tree: MimeTree = { sections: [], text: [], html: [], attachments: [], isSinglePart, isCut: false };
-  const waiting: { node: MessageStructureObject; choices: BodySection | undefined }[] = [
-    { node: root, choices: undefined },
-  ];
+  const waiting: Waiting[] = [{ node: root, choices: undefined, mayBeNamed: true }];
   for (let visited = 0; visited < PARTS_MAX; visited += 1) {
     const next = waiting.shift();
     if (next === undefined) break;
     const { node } = next;
-    const choices = next.choices ?? (node.type === 'multipart/alternative' ? newSection(tree) : undefined);
-    if (isMultipart(node))
-      waiting.unshift(...(node.childNodes ?? []).map((child) => ({ node: child, choices })));
-    else sortLeaf(node, tree, choices);
+    const isChoice = node.type === 'multipart/alternative';
+    const choices = next.choices ?? (isChoice ? newSection(tree) : undefined);
+    const children = isMultipart(node) ? (node.childNodes ?? []) : undefined;
+    if (children === undefined) sortLeaf(tree, next);
+    else
+      waiting.unshift(
+        ...children.map((child, index) => ({ node: child, choices, mayBeNamed: isChoice || index === 0 })),
+      );
   }
   tree.isCut = waiting.length > 0;
   return tree;
@@ -65,7 +75,7 @@ function newSection({ sections }: MimeTree): BodySection {
   return section;
 }
 
-function sortLeaf(node: MessageStructureObject, tree: MimeTree, choices: BodySection | undefined): void {
+function sortLeaf(tree: MimeTree, { node, choices, mayBeNamed }: Waiting): void {
   const leaf: LeafPart = {
     partId: node.part ?? '1',
     contentType: node.type,
@@ -76,7 +86,8 @@ function sortLeaf(node: MessageStructureObject, tree: MimeTree, choices: BodySec
     isFlowed: node.type === 'text/plain' && parameter(node, 'format') === 'flowed',
     deletesSpace: parameter(node, 'delsp') === 'yes',
   };
-  const isAttached = node.disposition?.toLowerCase() === 'attachment' || leaf.filename !== null;
+  const isNamedFile = leaf.filename !== null && !mayBeNamed;
+  const isAttached = node.disposition?.toLowerCase() === 'attachment' || isNamedFile;
   const kind = node.type === 'text/plain' ? 'text' : node.type === 'text/html' ? 'html' : undefined;
   if (kind === undefined || isAttached || tree[kind].length >= BODY_PARTS_MAX) {
     tree.attachments.push(leaf);

@@ -121,6 +121,21 @@ const BODIES = [
     html: '<pre>a &lt; b</pre>\n<i>Confidential</i>',
   },
   {
+    name: 'one text that has a file name',
+    mail: 'Content-Type: text/plain; charset=utf-8; name="mail.txt"\r\nContent-Disposition: inline\r\n\r\nHello',
+    text: 'Hello',
+    html: null,
+  },
+  {
+    name: 'file names everywhere',
+    mail: multipart(
+      'mixed',
+      multipart('alternative', leaf('plain; name=a.txt', 'Hello'), leaf('html; name=a.html', '<p>Hi</p>')),
+    ),
+    text: 'Hello',
+    html: '<p>Hi</p>',
+  },
+  {
     name: 'text alone',
     mail: multipart('mixed', leaf('plain', 'one'), leaf('plain', 'two')),
     text: 'one\ntwo',
