@@ -41,7 +41,10 @@ export function connectionLost(): Error {
   return Object.assign(new Error('the connection ended within a command'), { code: 'NoConnection' });
 }
 
-export function fromImapError(error: unknown, { oauth }: { oauth: boolean }): ConnectorError {
+export function fromImapError(
+  error: unknown,
+  { oauth, refused = 'the command' }: { oauth: boolean; refused?: string },
+): ConnectorError {
   if (error instanceof ConnectorError) return error;
   const failure = error as ImapFlowError;
   const code = failure.serverResponseCode?.toUpperCase() ?? '';
@@ -66,7 +69,7 @@ export function fromImapError(error: unknown, { oauth }: { oauth: boolean }): Co
     return certificateError('IMAP', failure.code, error);
   }
   if (failure.responseStatus !== undefined) {
-    const message = `the IMAP server refused the command${reasonOf(failure.responseText)}`;
+    const message = `the IMAP server refused ${refused}${reasonOf(failure.responseText)}`;
     return new ConnectorError('platform_error', message, {
       platformCode: code || failure.responseStatus,
       cause: error,

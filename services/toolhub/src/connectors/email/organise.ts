@@ -14,6 +14,7 @@ import {
   listToFind,
   noSuchFolder,
   openFolder,
+  refusedTo,
   searchUids,
   withName,
 } from './imap/mailbox.ts';
@@ -104,10 +105,15 @@ export function updateFlags(
     if (present.length > 0) {
       const range = uidSet(present);
       if (add.length > 0) {
-        expectDone(await client.messageFlagsAdd(range, add.map(systemFlag), { uid: true }), 'set the flags');
+        expectDone(
+          client,
+          await client.messageFlagsAdd(range, add.map(systemFlag), { uid: true }),
+          'set the flags',
+        );
       }
       if (remove.length > 0) {
         expectDone(
+          client,
           await client.messageFlagsRemove(range, remove.map(systemFlag), { uid: true }),
           'clear the flags',
         );
@@ -244,15 +250,15 @@ export function createFolder(
  */
 async function moveOrCopy(client: ImapFlow, uids: number[], target: string): Promise<Map<number, number>> {
   const range = uidSet(uids);
-  const canRemove = client.capabilities.has('MOVE') || client.capabilities.has('UIDPLUS');
-  if (canRemove) {
-    const moved = expectDone(await client.messageMove(range, target, { uid: true }), 'move the messages');
-    return moved.uidMap ?? new Map();
+  const asUids = { uid: true };
+  if (client.capabilities.has('MOVE')) {
+    const moved = await client.messageMove(range, target, asUids);
+    return expectDone(client, moved, 'move the messages').uidMap ?? new Map();
   }
-  const copied = expectDone(await client.messageCopy(range, target, { uid: true }), 'copy the messages');
-  expectDone(
-    await client.messageFlagsAdd(range, ['\\Deleted'], { uid: true }),
-    'mark the originals as deleted',
-  );
+  const copied = expectDone(client, await client.messageCopy(range, target, asUids), 'copy the messages');
+  const isRemoved = client.capabilities.has('UIDPLUS')
+    ? await client.messageDelete(range, asUids)
+    : await client.messageFlagsAdd(range, ['\\Deleted'], asUids);
+  if (!isRemoved) throw refusedTo(client, 'remove the originals');
   return copied.uidMap ?? new Map();
 }

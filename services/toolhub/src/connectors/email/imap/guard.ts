@@ -7,7 +7,7 @@ import {
   type ImapLimits,
   type SkippableAnswer,
 } from '@libs/egress';
-import type { ImapFlow } from 'imapflow';
+import type { ImapFlow, ImapFlowError } from 'imapflow';
 import { ConnectorError } from '../../connector.ts';
 import { withLiterals } from './literals.ts';
 
@@ -30,6 +30,8 @@ export interface ImapGuard {
   readonly failure: ConnectorError | null;
   /** Answers to the last command that were left out. */
   readonly skipped: readonly { kind: SkippableAnswer; reason: string }[];
+  /** How the server refused the last command, if it did: of many commands the library tells that alone. */
+  readonly refusal: ImapFlowError | null;
   /** How many commands that change something were given to the connection so far. */
   readonly changesAsked: number;
 }
@@ -63,6 +65,7 @@ export function guardClient(client: ImapFlow, options: ImapGuardOptions = {}): I
   const limiter = new ImapLimiter(options.limits ?? IMAP_LIMITS);
   const commandMsMax = options.commandMsMax ?? COMMAND_MS_MAX;
   let failure: ConnectorError | null = null;
+  let refusal: ImapFlowError | null = null;
   let isUpgrading = false;
   let changesAsked = 0;
   const spent = { ms: 0, sincePauseMs: 0 };
@@ -98,6 +101,7 @@ export function guardClient(client: ImapFlow, options: ImapGuardOptions = {}): I
   insides.exec = (command, attributes, execOptions) => {
     limiter.beginCommand(command, { wantsAll: asksForAllFolders(attributes) });
     spent.ms = 0;
+    refusal = null;
     if (!READING_COMMANDS.has(command.toUpperCase())) changesAsked += 1;
     isUpgrading = command.toUpperCase() === 'STARTTLS';
     const timer = setTimeout(
@@ -112,10 +116,15 @@ export function guardClient(client: ImapFlow, options: ImapGuardOptions = {}): I
       commandMsMax,
     );
     timer.unref();
-    return exec(command, withLiterals(client, attributes), execOptions).finally(() => {
-      clearTimeout(timer);
-      isUpgrading = false;
-    });
+    return exec(command, withLiterals(client, attributes), execOptions)
+      .catch((error: ImapFlowError) => {
+        refusal = error.responseStatus === undefined ? null : error;
+        throw error;
+      })
+      .finally(() => {
+        clearTimeout(timer);
+        isUpgrading = false;
+      });
   };
 
   const guard: ImapGuard = {
@@ -124,6 +133,9 @@ export function guardClient(client: ImapFlow, options: ImapGuardOptions = {}): I
     },
     get skipped() {
       return limiter.skipped;
+    },
+    get refusal() {
+      return refusal;
     },
     get changesAsked() {
       return changesAsked;

@@ -10,6 +10,7 @@ import type {
 } from 'imapflow';
 import { ConnectorError } from '../../connector.ts';
 import { hasControlCharacters } from '../addresses.ts';
+import { fromImapError } from '../failures.ts';
 import { mendHeaders } from '../mime/eight-bit-headers.ts';
 import { fetchMessages } from './answers.ts';
 import { FOLDER_LENGTH_MAX, findListed, isInbox, listAllFolders } from './folders.ts';
@@ -89,17 +90,23 @@ export function noSuchMessage(folder: string, uid: number): ConnectorError {
 
 /** The server would not search as it was asked. */
 export class SearchRefused extends ConnectorError {
-  constructor() {
-    super('platform_error', 'the IMAP server refused to search', { platformCode: 'NO' });
+  constructor(refusal: ConnectorError) {
+    super('platform_error', refusal.message, { platformCode: refusal.platformCode ?? 'NO', cause: refusal });
   }
 }
 
 /** imapflow answers `false` where the server said NO or BAD to a command that it does not throw for. */
-export function expectDone<T>(result: T | false | undefined, what: string): T {
-  if (result === false || result === undefined) {
-    throw new ConnectorError('platform_error', `the IMAP server refused to ${what}`, { platformCode: 'NO' });
-  }
+export function expectDone<T>(client: ImapFlow, result: T | false | undefined, what: string): T {
+  if (result === false || result === undefined) throw refusedTo(client, what);
   return result;
+}
+
+/** What the server said as it refused the last command, if it said anything: it may be full, or ask to slow down. */
+export function refusedTo(client: ImapFlow, what: string): ConnectorError {
+  const refusal = guardOf(client)?.refusal ?? null;
+  return refusal === null
+    ? new ConnectorError('platform_error', `the IMAP server refused to ${what}`, { platformCode: 'NO' })
+    : fromImapError(refusal, { oauth: false, refused: `to ${what}` });
 }
 
 /** Whether the guard left out an answer of this kind to the last command. */
@@ -143,8 +150,9 @@ export async function numberAboveAll(client: ImapFlow, mailbox: MailboxObject): 
 export async function searchWindow(client: ImapFlow, query: SearchObject): Promise<number[] | null> {
   const answer = await client.search(query, { uid: true });
   if (wasSkipped(client, 'SEARCH')) return null;
-  if (!answer) throw new SearchRefused();
-  return answer;
+  if (answer) return answer;
+  const refusal = refusedTo(client, 'search');
+  throw refusal.code === 'platform_error' ? new SearchRefused(refusal) : refusal;
 }
 
 export async function searchUids(client: ImapFlow, query: SearchObject): Promise<number[]> {

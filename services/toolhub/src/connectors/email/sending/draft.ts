@@ -29,6 +29,7 @@ export function createDraft(
     if (known !== null) return { folder, uid: known, message_id: messageId };
     const bytes = await bytesOf(mail);
     const appended = expectDone(
+      client,
       await client.append(folder, bytes, ['\\Draft', '\\Seen'], mail.date),
       'keep the draft',
     );

@@ -1,0 +1,38 @@
+// What a server says as it refuses to do something, and what is known then.
+import { afterEach, describe, expect, it } from 'vitest';
+import type { ImapReply } from './test/hostile-imap-server.ts';
+import { createScriptedMailboxes, listed } from './test/scripted-mailboxes.ts';
+
+const mailboxes = createScriptedMailboxes();
+const { callerFor } = mailboxes;
+afterEach(() => mailboxes.close());
+
+const refusing =
+  (words: string): ImapReply =>
+  ({ tag, write }) =>
+    write(`${tag} ${words}\r\n`);
+const FULL = 'NO [OVERQUOTA] Mailbox is full';
+const LIST = listed('() "/" INBOX', '() "/" Work', '(\\Trash) "/" Trash');
+const uids = { folder: 'INBOX', uids: [1, 2] };
+const move = { ...uids, target_folder: 'Work' };
+
+describe('a server that refuses tells why (§5, platform_error with the platform’s own code)', () => {
+  it.each<[string, string, object, string]>([
+    ['UID MOVE', 'email_move_messages', move, 'to move the messages'],
+    ['UID MOVE', 'email_delete_messages', uids, 'to move the messages'],
+    ['UID STORE', 'email_update_flags', { ...uids, add: ['seen'] }, 'to set the flags'],
+    ['UID STORE', 'email_update_flags', { ...uids, remove: ['seen'] }, 'to clear the flags'],
+    ['UID SEARCH', 'email_search_messages', { query: 'x' }, 'to search'],
+  ])('%s of %s', async (command, tool, args, what) => {
+    const call = await callerFor({ LIST, [command]: refusing(FULL) });
+    await expect(call(tool, args)).rejects.toMatchObject({
+      ...{ code: 'platform_error', platformCode: 'OVERQUOTA' },
+      message: `the IMAP server refused ${what}: Mailbox is full`,
+    });
+    const busy = await callerFor({ LIST, [command]: refusing('NO [UNAVAILABLE] come back') });
+    await expect(busy(tool, args)).rejects.toMatchObject({ code: 'platform_unavailable' });
+    const words = 'BAD Request is throttled. Suggested Backoff Time: 1200 milliseconds';
+    const throttled = await callerFor({ LIST, [command]: refusing(words) });
+    await expect(throttled(tool, args)).rejects.toMatchObject({ code: 'rate_limited', retryAfterSeconds: 2 });
+  });
+});
