@@ -259,6 +259,16 @@ async function moveOrCopy(client: ImapFlow, uids: number[], target: string): Pro
   const isRemoved = client.capabilities.has('UIDPLUS')
     ? await client.messageDelete(range, asUids)
     : await client.messageFlagsAdd(range, ['\\Deleted'], asUids);
-  if (!isRemoved) throw refusedTo(client, 'remove the originals');
+  if (!isRemoved) throw leftTwice(refusedTo(client, 'remove the originals'));
   return copied.uidMap ?? new Map();
+}
+
+/** Whoever asks for the same again gets another copy. */
+function leftTwice(refusal: ConnectorError): ConnectorError {
+  const { code, platformCode, retryAfterSeconds } = refusal;
+  return new ConnectorError(code, `${refusal.message}; the messages are in both folders now`, {
+    ...{ cause: refusal, outcomeOpen: true },
+    ...(platformCode === null ? {} : { platformCode }),
+    ...(retryAfterSeconds === null ? {} : { retryAfterSeconds }),
+  });
 }

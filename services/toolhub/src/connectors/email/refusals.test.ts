@@ -36,3 +36,22 @@ describe('a server that refuses tells why (§5, platform_error with the platform
     await expect(throttled(tool, args)).rejects.toMatchObject({ code: 'rate_limited', retryAfterSeconds: 2 });
   });
 });
+
+describe('a move that ended half-way, on a server without MOVE', () => {
+  it.each([
+    ['UIDPLUS', 'UID STORE'],
+    ['UIDPLUS', 'UID EXPUNGE'],
+    ['', 'UID STORE'],
+  ])('with %s and no right to %s says that there are two copies', async (extension, command) => {
+    const capabilities = `CAPABILITY IMAP4rev1 NAMESPACE ${extension}`.trim();
+    const call = await callerFor({
+      ...{ greeting: `* OK [${capabilities}] ready\r\n`, CAPABILITY: `* ${capabilities}\r\n`, LIST },
+      [command]: refusing('NO [NOPERM] not yours'),
+    });
+    await expect(call('email_move_messages', move)).rejects.toMatchObject({
+      ...{ code: 'platform_error', platformCode: 'NOPERM', outcomeOpen: true },
+      message:
+        'the IMAP server refused to remove the originals: not yours; the messages are in both folders now',
+    });
+  });
+});
