@@ -62,6 +62,17 @@ describe('tools', () => {
     expect(server.sent.at(-1)).toMatchObject({ type: 'audio', audio: { id: '1234' } });
   });
 
+  it.each(['US.13491208655302741918', 'US.ENT.11815799212886844830'])(
+    'writes to somebody who shows no phone number: %s',
+    async (id) => {
+      server.open.add(id);
+      expect(await call('whatsapp_send_message', { to: id, text: 'hello' })).toMatchObject({ contact: id });
+      const sent = server.sent.at(-1);
+      expect(sent).toMatchObject({ recipient: id, recipient_type: 'individual', text: { body: 'hello' } });
+      expect(sent).not.toHaveProperty('to');
+    },
+  );
+
   it('says of a template that WhatsApp holds it back, and may never send it', async () => {
     const args = { to: PERSON, template_name: 'hello_world', language: 'en_US' };
     for (const status of ['accepted', 'held_for_quality_assessment', 'paused', null]) {

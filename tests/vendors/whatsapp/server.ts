@@ -29,8 +29,13 @@ export async function startWhatsapp(port = 0): Promise<WhatsappServer> {
       read.add(String(body.message_id));
       return { json: { success: true } };
     }
-    const to = String(body.to);
-    if (body.type !== 'template' && !open.has(to))
+    // A phone number, else the id that stands for somebody at this business.
+    const [to, byId] = [body.to, body.recipient].map((one) => (one === undefined ? undefined : String(one)));
+    const person = to ?? byId;
+    const isNumber = /^[0-9]+$/.test(to ?? '');
+    if (person === undefined || (to !== undefined && !isNumber))
+      return graphRefusal(400, 100, '(#100) Invalid parameter');
+    if (body.type !== 'template' && !open.has(person))
       return graphRefusal(400, 131_047, '(#131047) Re-engagement message', {
         error_data: {
           messaging_product: 'whatsapp',
@@ -44,7 +49,7 @@ export async function startWhatsapp(port = 0): Promise<WhatsappServer> {
     return {
       json: {
         messaging_product: 'whatsapp',
-        contacts: [{ input: to, wa_id: to }],
+        contacts: [{ input: person, ...(isNumber ? { wa_id: person } : { user_id: person }) }],
         messages: [{ id: `wamid.HBgLMTY1${sent.length}==`, message_status: 'accepted' }],
       },
     };

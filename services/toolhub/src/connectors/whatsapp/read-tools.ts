@@ -8,9 +8,11 @@ import { messageSchema, readStored } from './message.ts';
 import { listConversations, listMessages, type NumberKey } from './store.ts';
 
 /** WhatsApp gives no history: these read what came in while the number was connected. */
-export const PHONE_NUMBER = '^\\+?[0-9]{5,20}$';
-/** Whatever names a sender: a phone number, or the id of somebody who shows none (`US.1349…`). */
-const CONTACT = '^(\\+?[0-9]{5,20}|[A-Z]{2}\\.[A-Za-z0-9]{1,128})$';
+const PHONE_NUMBER = '\\+?[0-9]{5,20}';
+/** Stands for somebody who shows no number (`US.1349…`), for one business or (`US.ENT.1181…`) for several that belong together. */
+const USER_ID = '[A-Z]{2}\\.(ENT\\.)?[A-Za-z0-9]{1,128}';
+/** Whatever names a person. */
+export const CONTACT = `^(${PHONE_NUMBER}|${USER_ID})$`;
 
 const since = Type.Optional(moment('Only from this moment on.'));
 const conversationCursor = Type.Object({
@@ -43,7 +45,7 @@ export const listConversationsTool = defineTool({
     closed({
       contact: Type.String({
         description:
-          'Phone number without +, as WhatsApp writes it; of somebody who shows none the id that stands for them, to which nothing can be sent.',
+          'Phone number without +, as WhatsApp writes it; of somebody who shows none the id that stands for them. Messages are sent to either.',
       }),
       name: nullableText,
       last_message_id: Type.String(),

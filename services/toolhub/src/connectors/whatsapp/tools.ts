@@ -5,13 +5,16 @@ import { path } from '../vendor-api/path.ts';
 import { fieldsOf, listOf, textOrNull } from '../vendor-api/shape.ts';
 import { closed, mediaUrl, message, nullableText, vendorId } from '../vendor-api/tool-schemas.ts';
 import { callWhatsapp, shape, type WhatsappContext } from './api.ts';
-import { getMessagesTool, listConversationsTool, PHONE_NUMBER } from './read-tools.ts';
+import { CONTACT, getMessagesTool, listConversationsTool } from './read-tools.ts';
 
 const TEXT_LENGTH_MAX = 4_096;
 const CAPTION_LENGTH_MAX = 1_024;
 const COMPONENTS_MAX = 20;
 
-const to = vendorId('Phone number of the person, with country code.', PHONE_NUMBER);
+const to = vendorId(
+  'Phone number of the person, with country code, or the id that whatsapp_list_conversations shows.',
+  CONTACT,
+);
 const messageId = vendorId(
   'Id of a message, as WhatsApp writes it (wamid.…).',
   '^wamid\\.[A-Za-z0-9+/=_-]{1,400}$',
@@ -41,16 +44,22 @@ async function send(context: WhatsappContext, recipient: string, content: Record
     json: {
       messaging_product: 'whatsapp',
       recipient_type: 'individual',
-      to: recipient.replace(/^\+/, ''),
+      ...(isUserId(recipient) ? { recipient } : { to: recipient.replace(/^\+/, '') }),
       ...content,
     },
   });
   const { messages, contacts } = shape.object(body);
   const { id, message_status } = fieldsOf(listOf(messages)[0]);
+  const { wa_id, user_id } = fieldsOf(listOf(contacts)[0]);
   return {
-    sent: { id: shape.text(id), contact: textOrNull(fieldsOf(listOf(contacts)[0]).wa_id) },
+    sent: { id: shape.text(id), contact: textOrNull(wa_id) ?? textOrNull(user_id) },
     status: textOrNull(message_status),
   };
+}
+
+/** WhatsApp has a field of its own for those who show no phone number. */
+function isUserId(recipient: string): boolean {
+  return recipient.includes('.');
 }
 
 const listTemplates = defineTool({
