@@ -53,6 +53,11 @@ export function fromImapError(
       cause: error,
     });
   }
+  // The library looks before it sends anything (RFC 7889).
+  if (code === 'APPENDLIMIT')
+    return new ConnectorError('platform_error', 'the IMAP server keeps no message that is so large', {
+      ...{ platformCode: code, cause: error },
+    });
   const isLimit = LIMIT_IMAP_CODES.has(code) || LIMIT_WORDS.test(failure.responseText ?? '');
   if (failure.code === 'ETHROTTLE' || isLimit) {
     const retryAfterSeconds = Math.max(1, Math.ceil((failure.throttleReset ?? 60_000) / 1_000));

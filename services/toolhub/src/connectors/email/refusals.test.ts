@@ -37,6 +37,18 @@ describe('a server that refuses tells why (§5, platform_error with the platform
   });
 });
 
+it('a draft that is larger than the server keeps is refused, and nothing is open', async () => {
+  const capabilities = 'CAPABILITY IMAP4rev1 UIDPLUS APPENDLIMIT=1000';
+  const call = await callerFor({
+    ...{ greeting: `* OK [${capabilities}] ready\r\n`, CAPABILITY: `* ${capabilities}\r\n` },
+    ...{ LIST: listed('(\\Drafts) "/" Drafts'), 'UID SEARCH': '* SEARCH\r\n' },
+  });
+  await expect(call('email_create_draft', { text: 'word '.repeat(500) })).rejects.toMatchObject({
+    ...{ code: 'platform_error', platformCode: 'APPENDLIMIT', outcomeOpen: false },
+    message: 'the IMAP server keeps no message that is so large',
+  });
+});
+
 describe('a move that ended half-way, on a server without MOVE', () => {
   it.each([
     ['UIDPLUS', 'UID STORE'],
