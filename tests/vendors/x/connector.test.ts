@@ -42,6 +42,26 @@ describe('tools', () => {
     });
   });
 
+  it('shows where the links of a post lead, of a long one, too', async () => {
+    const entities = (...urls: object[]) => ({ entities: { urls } });
+    const link = { url: 'https://t.co/abc123XYZ9', expanded_url: 'https://example.com/a?b=1&c=$&' };
+    const other = { url: 'https://t.co/abc123XYZ90', expanded_url: 'https://example.com/other' };
+    const text = 'R&amp;D: https://t.co/abc123XYZ9, https://t.co/abc123XYZ90 &amp;lt; https://t.co/unknown';
+    const shown = 'R&D: https://example.com/a?b=1&c=$&, https://example.com/other &lt; https://t.co/unknown';
+    const short = { id: '7', text, ...entities(link, other) };
+    const long = { id: '8', text: 'R&amp;D…', note_tweet: { text, ...entities(link, other) } };
+    for (const data of [short, long]) {
+      server.failNext({ kind: 'reply', reply: { json: { data } } });
+      expect(await call('x_get_post', { post_id: data.id })).toMatchObject({ text: shown });
+    }
+    expect(server.received.at(-1)?.query.get('tweet.fields')).toContain('entities');
+    for (const urls of [7, [null, { url: 'https://t.co/a' }, { url: 1, expanded_url: 2 }]]) {
+      const data = { id: '7', text: 'https://t.co/a', entities: { urls } };
+      server.failNext({ kind: 'reply', reply: { json: { data } } });
+      expect(await call('x_get_post', { post_id: '7' })).toMatchObject({ text: 'https://t.co/a' });
+    }
+  });
+
   it('pages to the last, in pages smaller than X gives, too', async () => {
     const made = Array.from({ length: 23 }, (_, count) => server.addPost('200', `needle ${count}`));
     for (const limit of [3, 10, 100]) {

@@ -23,6 +23,10 @@ export interface XServer extends VendorServer {
   addPost(authorId: string, text: string): string;
 }
 
+/** As X writes texts. */
+const escaped = (text: string) =>
+  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+
 const USERS = [
   { id: '100', username: 'ada', name: 'Ada' },
   { id: '200', username: 'bob', name: 'Bob' },
@@ -67,7 +71,7 @@ export async function startX(port = 0): Promise<XServer> {
     public_metrics: { followers_count: 3, following_count: 4, tweet_count: 5, listed_count: 0 },
   });
   const postOf = ({ id, authorId, text }: Post) => ({
-    ...{ id, text, author_id: authorId, created_at: '2026-11-01T10:00:00.000Z', lang: 'en' },
+    ...{ id, text: escaped(text), author_id: authorId, created_at: '2026-11-01T10:00:00.000Z', lang: 'en' },
     ...{ conversation_id: id, edit_history_tweet_ids: [id] },
     public_metrics: { like_count: 1, retweet_count: 2, reply_count: 0, quote_count: 0 },
   });

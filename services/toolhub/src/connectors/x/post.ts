@@ -2,10 +2,12 @@ import { type Static, Type } from 'typebox';
 import { countOrNull, fieldsOf, idOrNull, listOf, textOrNull } from '../vendor-api/shape.ts';
 import { closed, nullableCount, nullableText } from '../vendor-api/tool-schemas.ts';
 import { shape } from './api.ts';
+import { textOfPost } from './post-text.ts';
 
 /** X shows ids and texts alone unless asked for more; people come beside the posts. */
 export const POST_FIELDS = {
-  'tweet.fields': 'created_at,author_id,conversation_id,lang,public_metrics,referenced_tweets,note_tweet',
+  'tweet.fields':
+    'created_at,author_id,conversation_id,lang,public_metrics,referenced_tweets,note_tweet,entities',
   expansions: 'author_id',
   'user.fields': 'username,name',
 };
@@ -43,8 +45,7 @@ export function readPost(value: unknown, includes: unknown): XPost {
     );
   return {
     id: shape.text(post.id),
-    // Posts beyond 280 characters have their whole text elsewhere.
-    text: textOrNull(fieldsOf(post.note_tweet).text) ?? shape.text(post.text),
+    text: textOfPost(post),
     created_at: textOrNull(post.created_at),
     author_id: authorId,
     author_username: textOrNull(author?.username),
