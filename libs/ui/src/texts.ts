@@ -19,6 +19,7 @@ export const texts = {
   connectionLost: 'The connection is lost. Trying again by itself …',
   notLoaded: 'The file did not come',
   notLoadedNext: 'The connection is lost, or it took too long. Try again when it is back.',
+  noAnswer: 'No answer came. Trying again by itself …',
   notSent: 'No answer came: the connection is lost. Try again when it is back; nothing is done twice.',
   notSentGone: 'No answer came: the connection is lost. Look whether it was done before you do it again.',
   unexpected: 'Something went wrong on this page.',

@@ -202,8 +202,17 @@ export function testNotLost(running: () => Serving): void {
     expect(await question.getByRole('button', { name: 'Cancel' }).isDisabled()).toBe(true);
     await route.fulfill(refusal('It stays for now.'));
     await question.getByText('It stays for now.').waitFor();
-    await page.keyboard.press('Escape');
+    const lost = hold(page, 'DELETE', '**/api/tokens/*');
+    await question.getByRole('button', { name: 'Revoke' }).click();
+    const unanswered = await lost;
+    await unanswered.fetch();
+    await unanswered.abort('connectionreset');
+    await page.unroute('**/api/tokens/*');
+    // Nothing tries it again by itself.
+    await question.getByText(/No answer came.* nothing is done twice/).waitFor();
+    await question.getByRole('button', { name: 'Revoke' }).click();
     await question.waitFor({ state: 'detached' });
+    await page.getByText('No tokens yet').waitFor();
     await page.context().close();
   });
 

@@ -1,7 +1,8 @@
 import { Alert, Button, Text } from '@mantine/core';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useSearch } from '@tanstack/react-router';
-import { ApiError } from '../api/problem.ts';
+import { ApiError, ConnectionLost } from '../api/problem.ts';
+import { askedAgainMs } from '../api/reading.ts';
 import { NarrowPage } from '../shell/narrow-page.tsx';
 import { ProblemView } from '../show/problem-view.tsx';
 import { Loading } from '../show/query-view.tsx';
@@ -29,6 +30,9 @@ export function VerifyPage({ account }: { account: Account }) {
     },
     staleTime: Number.POSITIVE_INFINITY,
     retry: false,
+    // Whether the link still works is not known yet.
+    refetchInterval: ({ state: { error, errorUpdateCount } }) =>
+      error instanceof ConnectionLost && askedAgainMs(error, errorUpdateCount),
   });
   return (
     <NarrowPage brand={account.brand} title={words.title}>
@@ -36,7 +40,7 @@ export function VerifyPage({ account }: { account: Account }) {
       {verified.isError ? (
         <>
           <ProblemView error={verified.error} />
-          <Text size="sm">{words.again}</Text>
+          {verified.error instanceof ConnectionLost ? null : <Text size="sm">{words.again}</Text>}
         </>
       ) : null}
       {verified.isSuccess ? (

@@ -50,3 +50,33 @@ test('who gives up a call while its answer comes has lost no connection', async 
   await expect(client.get('/v1/payments', { signal: leaving.signal })).rejects.toBe(gone);
   expect(lost).not.toHaveBeenCalled();
 });
+
+test('what a gateway says in place of the server is no answer: what became of the call is open', async () => {
+  const lost = vi.spyOn(connection, 'reportLost').mockImplementation(() => {});
+  const client = createClient({ headers: () => ({}), onUnauthenticated: () => {} });
+  for (const status of [502, 503, 504, 524])
+    for (const body of ['<html>Bad gateway</html>', '{"message":"no healthy upstream"}']) {
+      vi.stubGlobal('fetch', async () => new Response(body, { status }));
+      await expect(client.post('/api/tokens', {})).rejects.toBeInstanceOf(ConnectionLost);
+    }
+  expect(lost).toHaveBeenCalledTimes(8);
+  for (const [status, code] of [
+    [503, 'not_ready'],
+    [500, 'internal'],
+  ] as const) {
+    vi.stubGlobal('fetch', async () => Response.json({ code, title: 'Not now' }, { status }));
+    await expect(client.post('/api/tokens', {})).rejects.toMatchObject({ name: 'ApiError', code });
+  }
+  expect(lost).toHaveBeenCalledTimes(8);
+});
+
+test('to delete what is gone is done: the answer to an earlier try was lost, or another window was quicker', async () => {
+  const client = createClient({ headers: () => ({}), onUnauthenticated: () => {} });
+  const refuse = (code: string, status: number) =>
+    vi.stubGlobal('fetch', async () => Response.json({ code }, { status }));
+  refuse('not_found', 404);
+  await client.delete('/api/tokens/tok_1');
+  await expect(client.get('/api/tokens/tok_1')).rejects.toMatchObject({ code: 'not_found' });
+  refuse('forbidden', 403);
+  await expect(client.delete('/api/tokens/tok_1')).rejects.toMatchObject({ code: 'forbidden' });
+});

@@ -1,5 +1,5 @@
-import { connection } from './connection.ts';
-import { type ApiError, ConnectionLost, readProblem } from './problem.ts';
+import { connection, GATEWAY_MIN } from './connection.ts';
+import { type ApiError, ConnectionLost, isApiError, readProblem, UNKNOWN_CODE } from './problem.ts';
 
 export type QueryValue = string | number | boolean | null | undefined;
 export type Query = Record<string, QueryValue>;
@@ -65,9 +65,13 @@ export function createClient({ headers, onUnauthenticated, onRefused }: ClientOp
     } catch (error) {
       throw lost(error, options);
     }
-    connection.reportAnswer();
-    if (response.ok) return response;
+    if (response.ok) {
+      connection.reportAnswer();
+      return response;
+    }
     const problem = await readProblem(response);
+    if (isOfGateway(problem)) throw lost(problem, options);
+    connection.reportAnswer();
     if (problem.status === 401 && OVER.has(problem.code)) onUnauthenticated();
     onRefused?.(problem);
     throw problem;
@@ -94,7 +98,7 @@ export function createClient({ headers, onUnauthenticated, onRefused }: ClientOp
     put: (path, body, options = {}) => callForJson('PUT', path, body, options),
     patch: (path, body, options = {}) => callForJson('PATCH', path, body, options),
     delete: async (path, { body, ...options } = {}) => {
-      await call('DELETE', path, body, options);
+      await call('DELETE', path, body, options).catch(unlessGone);
     },
     open: (path, { headers: more, ...options } = {}) =>
       send(path, options, {
@@ -102,6 +106,16 @@ export function createClient({ headers, onUnauthenticated, onRefused }: ClientOp
         ...(options.signal ? { signal: options.signal } : {}),
       }),
   };
+}
+
+/** Gone is what was asked for: an answer was lost before, or another window was quicker. */
+function unlessGone(error: unknown): void {
+  if (!isApiError(error, 'not_found')) throw error;
+}
+
+/** What became of the call is as open as where nothing came: the server's own refusals have their code. */
+function isOfGateway({ status, code }: ApiError): boolean {
+  return status >= GATEWAY_MIN && code === UNKNOWN_CODE;
 }
 
 /** No answer came, or it broke off; whoever gave the call up themselves has lost nothing. */

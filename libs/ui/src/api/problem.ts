@@ -57,13 +57,16 @@ export function isApiError(error: unknown, code?: string): error is ApiError {
   return error instanceof ApiError && (code === undefined || error.code === code);
 }
 
+/** Of what no service of ours said. */
+export const UNKNOWN_CODE = 'unknown';
+
 /** Of an answer that says no; one that is no problem document (a proxy's page) gets words of its own. */
 export async function readProblem(response: Response): Promise<ApiError> {
   const problem = (await response.json().catch(() => null)) as Partial<Problem> | null;
   return new ApiError({
     title: 'The server answered with an error',
     detail: `The server answered ${response.status}.`,
-    code: 'unknown',
+    code: UNKNOWN_CODE,
     request_id: response.headers.get('x-request-id') ?? '',
     ...problem,
     status: response.status,

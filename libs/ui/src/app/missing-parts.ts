@@ -29,14 +29,8 @@ export async function loadPart<Part>(load: () => Promise<Part>): Promise<Part> {
 
 /** Ends only where loading the page again has just not helped: then the page says that it is broken. */
 async function reloadWhenAnswered(): Promise<never> {
-  const answers = await fetch('/healthz').then(
-    ({ ok }) => ok,
-    () => false,
-  );
-  if (!answers) {
-    connection.reportLost();
-    await connection.back();
-  }
+  connection.reportLost();
+  await connection.back();
   const room = roomOfWindow();
   const lastMs = Number(room?.getItem(RELOADED) ?? 0);
   if (Date.now() - lastMs < RELOADED_WITHIN_MS) throw new Error('A part of the program is missing.');

@@ -65,7 +65,7 @@ export function ConfirmButton(props: {
       <Modal opened={opened} onClose={dismiss} title={props.question}>
         <Stack>
           {props.explanation === undefined ? null : <Text size="sm">{props.explanation}</Text>}
-          {refusal === undefined ? null : <ProblemView error={refusal} />}
+          {refusal === undefined ? null : <ProblemView error={refusal} lostWords={texts.notSent} />}
           <Group justify="flex-end">
             <Button variant="default" onClick={dismiss} disabled={busy}>
               {props.dismissLabel ?? texts.cancel}

@@ -12,9 +12,16 @@ export function ProblemView(props: {
   retry?: () => Promise<unknown>;
   /** In place of the server's words, where those are for programs. */
   words?: string | undefined;
+  /** Where nothing is tried again by itself: what to do when no answer came. */
+  lostWords?: string;
 }) {
   const { error, retry } = props;
-  if (error instanceof ConnectionLost) return <Alert color="orange">{texts.connectionLost}</Alert>;
+  if (error instanceof ConnectionLost)
+    return (
+      <Alert color="orange" role="alert">
+        {props.lostWords ?? texts.noAnswer}
+      </Alert>
+    );
   if (error instanceof ApiError && error.status === 404)
     return <Empty icon="search" title={texts.notFound} next={texts.notFoundNext} action={<ToStart />} />;
   const known = error instanceof ApiError;
