@@ -1,7 +1,7 @@
 // Plain JavaScript that Node 20 can run: it is what runs before anything is installed.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -10,6 +10,9 @@ export const root = fileURLToPath(new URL('..', import.meta.url));
 export const node = join(root, 'node_modules', '.bin', 'node');
 
 const stamp = join(root, 'node_modules', '.installed');
+/** Holds the number of the process that installs. Not within `node_modules`, whose absence says that the clone is new. */
+const turn = join(root, '.installing');
+const TURN_PAUSE_MS = 200;
 const NODE_MAJOR_MIN = 20;
 
 function wanted() {
@@ -45,6 +48,61 @@ export function ensureInstalled({ toRun = false } = {}) {
   if (major < NODE_MAJOR_MIN)
     fail(`Node ${NODE_MAJOR_MIN} or newer is needed to begin; this is ${process.version}.`);
   if (isInstalled(toRun)) return;
+  takeTurn();
+  // Whoever had the turn before may have installed what is wanted here.
+  if (!isInstalled(toRun)) install(toRun);
+  leaveTurn();
+}
+
+/** Two installations at once take each other's files away: of commands in two terminals, the second waits. */
+function takeTurn() {
+  let isAnnounced = false;
+  while (true) {
+    try {
+      writeFileSync(turn, String(process.pid), { flag: 'wx' });
+      process.once('exit', leaveTurn);
+      return;
+    } catch (error) {
+      if (error.code !== 'EEXIST') throw error;
+    }
+    const holder = readTurn();
+    if (holder !== undefined && !isAlive(holder)) {
+      // It was killed while it installed.
+      rmSync(turn, { force: true });
+      continue;
+    }
+    if (!isAnnounced)
+      console.log(`Another command is installing: waiting for it (if none is, delete ${turn}) …`);
+    isAnnounced = true;
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, TURN_PAUSE_MS);
+  }
+}
+
+function leaveTurn() {
+  if (readTurn() === process.pid) rmSync(turn, { force: true });
+}
+
+/** The process whose turn it is; undefined where it has just ended, or has not yet written its number. */
+function readTurn() {
+  try {
+    return Number(readFileSync(turn, 'utf8')) || undefined;
+  } catch (error) {
+    if (error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // Another user's process may not be asked, and is there.
+    return error.code === 'EPERM';
+  }
+}
+
+function install(toRun) {
   const omitsTools = toRun && !existsSync(join(root, 'node_modules'));
   // Not `npm ci`: it refuses a lock file where an optional package for another platform is not to be had.
   console.log('Installing dependencies (once per lock file) …');
