@@ -22,10 +22,13 @@ function wanted() {
 
 /** A workspace that needs another version than the root has a folder of its own, which the root's stamp says nothing about. */
 function workspacesAreInstalled(toRun) {
-  const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
-  return Object.entries(packages)
+  return Object.entries(readLock())
     .filter(([path, { optional, dev }]) => isWorkspaces(path) && !optional && !(toRun && dev))
     .every(([path]) => existsSync(join(root, path)));
+}
+
+function readLock() {
+  return JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages;
 }
 
 function isWorkspaces(path) {
@@ -41,7 +44,7 @@ function isInstalled(toRun) {
 
 /**
  * Installs the dependencies when they are missing or belong to another lock file; does nothing otherwise. In a new clone,
- * who only runs the products does without what tests and checks need; nothing that is there is ever removed.
+ * who only runs the products does without what tests and checks need; only what a killed installation left is ever removed.
  */
 export function ensureInstalled({ toRun = false } = {}) {
   const major = Number(process.versions.node.split('.')[0]);
@@ -57,25 +60,35 @@ export function ensureInstalled({ toRun = false } = {}) {
 /** Two installations at once take each other's files away: of commands in two terminals, the second waits. */
 function takeTurn() {
   let isAnnounced = false;
-  while (true) {
-    try {
-      writeFileSync(turn, String(process.pid), { flag: 'wx' });
-      process.once('exit', leaveTurn);
-      return;
-    } catch (error) {
-      if (error.code !== 'EEXIST') throw error;
-    }
+  while (!isTurnOurs()) {
     const holder = readTurn();
-    if (holder !== undefined && !isAlive(holder)) {
-      // It was killed while it installed.
-      rmSync(turn, { force: true });
-      continue;
+    if (holder !== undefined && !isAlive(holder)) clearAway();
+    else {
+      if (!isAnnounced)
+        console.log(`Another command is installing: waiting for it (if none is, delete ${turn}) …`);
+      isAnnounced = true;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, TURN_PAUSE_MS);
     }
-    if (!isAnnounced)
-      console.log(`Another command is installing: waiting for it (if none is, delete ${turn}) …`);
-    isAnnounced = true;
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, TURN_PAUSE_MS);
   }
+  process.once('exit', leaveTurn);
+}
+
+function isTurnOurs() {
+  try {
+    writeFileSync(turn, String(process.pid), { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if (error.code === 'EEXIST') return false;
+    throw error;
+  }
+}
+
+/** Who had the turn was killed. A package of which npm had written a half looks like a whole one to the next npm. */
+function clearAway() {
+  console.log('The installation before this one was broken off: removing what it left …');
+  const folders = Object.keys(readLock()).filter((path) => isWorkspaces(path));
+  for (const path of ['node_modules', ...folders]) rmSync(join(root, path), { recursive: true, force: true });
+  rmSync(turn, { force: true });
 }
 
 function leaveTurn() {
@@ -106,7 +119,7 @@ function install(toRun) {
   const omitsTools = toRun && !existsSync(join(root, 'node_modules'));
   // Not `npm ci`: it refuses a lock file where an optional package for another platform is not to be had.
   console.log('Installing dependencies (once per lock file) …');
-  const { status } = spawnSync(
+  const { status, signal } = spawnSync(
     'npm',
     [
       'install',
@@ -123,6 +136,8 @@ function install(toRun) {
       stdio: ['ignore', 'inherit', 'inherit'],
     },
   );
+  // The next command is to see that this one was broken off.
+  if (signal !== null) process.off('exit', leaveTurn);
   if (status !== 0) fail('npm install did not succeed: see its message above.');
   if (!existsSync(node))
     fail('Node 24 was not installed: the npm package "node" has no build for this machine.');

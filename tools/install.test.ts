@@ -11,6 +11,7 @@ const installer = fileURLToPath(new URL('./install.mjs', import.meta.url));
 const npm = `#!/bin/sh
 set -e
 echo "$2" >> asked
+[ -e kill ] && rm kill && kill -9 $$
 until [ -e go ]; do sleep 0.05; done
 mkdir -p node_modules/.bin
 touch node_modules/.bin/node
@@ -52,10 +53,30 @@ test('of two commands in a new clone the second waits for what the first install
   expect(existsSync(join(clone, '.installing'))).toBe(false);
 });
 
-test('a command that was killed while it installed holds nobody up', async () => {
-  const { pid } = spawnSync(process.execPath, ['-e', '']);
-  writeFileSync(join(clone, '.installing'), String(pid));
-  letNpmEnd();
-  expect(await exitCode(install())).toBe(0);
-  expect(asked()).toEqual(['--omit=dev']);
+test.each(['npm', 'command'])(
+  'what a killed %s left half installed is removed before the next one installs',
+  async (killed) => {
+    const half = join(clone, 'node_modules', 'half');
+    mkdirSync(half, { recursive: true });
+    if (killed === 'npm') {
+      writeFileSync(join(clone, 'kill'), '');
+      expect(await exitCode(install())).toBe(1);
+    } else {
+      const { pid } = spawnSync(process.execPath, ['-e', '']);
+      writeFileSync(join(clone, '.installing'), String(pid));
+    }
+    letNpmEnd();
+    expect(await exitCode(install())).toBe(0);
+    expect(existsSync(half)).toBe(false);
+    expect(asked().at(-1)).toBe('--omit=dev');
+    expect(existsSync(join(clone, '.installing'))).toBe(false);
+  },
+);
+
+test('an npm that refuses leaves what is there', async () => {
+  const there = join(clone, 'node_modules', 'there');
+  mkdirSync(there, { recursive: true });
+  writeFileSync(join(clone, 'programs', 'npm'), '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+  for (const _ of [1, 2]) expect(await exitCode(install())).toBe(1);
+  expect(existsSync(there)).toBe(true);
 });
