@@ -1,6 +1,6 @@
 // The unit tests of the Python client, each counted as a test of its own.
 import { execFile, execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -54,7 +54,7 @@ test.runIf(hasPython)('the synchronous client is made from the asynchronous one,
 });
 
 test.runIf(existsSync(MYPY_PATH))(
-  'mypy --strict accepts the package and a strict user, and refuses what is wrong',
+  'mypy --strict accepts the package, the programs of the README and a strict user, and refuses what is wrong',
   async () => {
     const folder = mkdtempSync(join(tmpdir(), 'mypy-'));
     writeFileSync(
@@ -126,15 +126,32 @@ client.payment_methods.create(type="balance", meta={})  # type: ignore[call-arg]
 pay(client).no_such_field  # type: ignore[attr-defined]
 `,
     );
-    // What mypy knows of the standard library stays for the next run.
-    const cache = ['--cache-dir', join(root, '.cache', 'sdks', 'mypy'), '--no-color-output'];
-    const options = ['--strict', '--warn-unused-ignores', ...cache];
-    const checked = await run(MYPY_PATH, [...options, join(project, 'src'), 'user.py'], {
-      cwd: folder,
-      env: { ...env, MYPYPATH: join(project, 'src') },
-    }).catch((error) => error);
+    const programs = writePrograms(folder);
+    expect(programs.length).toBeGreaterThan(2);
+    const said = await checkTypes(folder, [join(project, 'src'), 'user.py', ...programs]);
     rmSync(folder, { recursive: true, force: true });
-    expect(checked.stdout).toMatch(/^Success: no issues found/);
+    expect(said).toMatch(/^Success: no issues found/);
   },
   120_000,
 );
+
+/** The programs of the README, as files of this folder. */
+function writePrograms(folder: string): string[] {
+  const readme = readFileSync(join(project, 'README.md'), 'utf8');
+  const blocks = [...readme.matchAll(/^```python\n(.*?)^```$/gms)].map(([, text]) => text ?? '');
+  const programs = blocks.filter((text) => /^(import|from) /.test(text));
+  return programs.map((text, index) => {
+    writeFileSync(join(folder, `program_${index}.py`), text);
+    return `program_${index}.py`;
+  });
+}
+
+/** What mypy says of these files; what it knows of the standard library stays for the next run. */
+async function checkTypes(folder: string, files: readonly string[]): Promise<string> {
+  const cache = ['--cache-dir', join(root, '.cache', 'sdks', 'mypy'), '--no-color-output'];
+  const checked = await run(MYPY_PATH, ['--strict', '--warn-unused-ignores', ...cache, ...files], {
+    cwd: folder,
+    env: { ...env, MYPYPATH: join(project, 'src') },
+  }).catch((error) => error);
+  return checked.stdout;
+}

@@ -6,10 +6,10 @@ export interface Page {
 }
 
 const STYLE = `
-:root{color-scheme:light dark;--ground:#f4f5f8;--card:#fff;--ink:#14161d;--muted:#565c6b;--line:#d9dce5;--edge:#858b9c;--accent:#3457d5;
---accent-ink:#fff;--soft:#eef1fb;--bad:#b3261e;--bad-soft:#fdeceb;--code:#f0f2f7}
+:root{color-scheme:light dark;--ground:#f4f5f8;--card:#fff;--ink:#14161d;--muted:#565c6b;--line:#d9dce5;--edge:#858b9c;--accent:#0c766c;
+--accent-ink:#fff;--soft:#e9f6f4;--bad:#b3261e;--bad-soft:#fdeceb;--code:#f0f2f7}
 @media screen and (prefers-color-scheme:dark){:root{--ground:#0f1117;--card:#181b24;--ink:#eceef4;--muted:#a3aabb;--line:#2d3240;--edge:#727a8e;
---accent:#8aa4ff;--accent-ink:#0c1230;--soft:#1f2536;--bad:#ff9a92;--bad-soft:#3a1f1e;--code:#11141c}}
+--accent:#75c0b5;--accent-ink:#06231f;--soft:#17302d;--bad:#ff9a92;--bad-soft:#3a1f1e;--code:#11141c}}
 *{box-sizing:border-box}
 body{margin:0;min-height:100vh;display:flex;flex-direction:column;align-items:center;justify-content:center;
 padding:1.5rem 1rem;background:var(--ground);color:var(--ink);font:16px/1.55 system-ui,-apple-system,"Segoe UI",sans-serif}
@@ -17,7 +17,7 @@ main{width:100%;max-width:27rem;background:var(--card);border:1px solid var(--li
 box-shadow:0 1px 2px #0000000d,0 12px 32px -16px #00000033}
 main.wide{max-width:46rem}
 .brand{display:flex;align-items:center;gap:.55rem;font-weight:650;color:var(--muted);margin:0 0 1.25rem}
-.brand::before{content:"";width:1.1rem;height:1.1rem;border-radius:.3rem;background:var(--accent)}
+.brand svg{width:1.4rem;height:1.4rem}
 h1{font-size:1.4rem;line-height:1.25;margin:0 0 .5rem;overflow-wrap:anywhere}
 h2{font-size:1.1rem;margin:2rem 0 .25rem}
 h3{font-size:.95rem;margin:1.25rem 0 .35rem}
@@ -50,9 +50,16 @@ font-size:.85rem;line-height:1.5;white-space:pre;user-select:all}
 .heard{position:absolute;clip-path:inset(50%);width:1px;height:1px;overflow:hidden;white-space:nowrap}
 footer{margin-top:1rem;font-size:.85rem;color:var(--muted)}
 @media (prefers-reduced-motion:no-preference){button{transition:filter .12s}}
-@media (max-width:16em){body{padding-inline:.35rem}main{padding-inline:.75rem;overflow-wrap:anywhere}.actions,.facts div{flex-wrap:wrap}
-dd{text-align:left}}
+@media (max-width:30em){.facts div{display:block}dd{text-align:left}}
+@media (max-width:16em){body{padding-inline:.35rem}main{padding-inline:.75rem;overflow-wrap:anywhere}.actions{flex-wrap:wrap}}
 `.trim();
+
+/** That of the dashboard (`dashboard/public/icon.svg`), by which people know whose page asks for their password. */
+const ICON =
+  '<svg aria-hidden="true" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#0d7d74"/>' +
+  '<path d="M16 16 9 9m7 7 7-7m-7 7v8" fill="none" stroke="#fff" stroke-width="2.4" stroke-linecap="round"/>' +
+  '<g fill="#fff"><circle cx="9" cy="9" r="2.6"/><circle cx="23" cy="9" r="2.6"/><circle cx="16" cy="24" r="2.6"/>' +
+  '<circle cx="16" cy="16" r="3.4"/></g></svg>';
 
 /** Shows the copy buttons, which are useless without it, and makes them work. */
 const COPY_SCRIPT = `
@@ -99,7 +106,7 @@ export function layOut(options: PageOptions): Page {
 </head>
 <body>
 <main${wide ? html` class="wide"` : ''}>
-<p class="brand">Toolhub</p>
+<p class="brand">${new Html(ICON)}Toolhub</p>
 ${body}
 </main>
 ${copyButtons ? html`<p class="heard" role="status"></p><script>${new Html(COPY_SCRIPT)}</script>` : ''}
