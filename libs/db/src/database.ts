@@ -13,6 +13,7 @@ import { OneConnection, type SecondConnection } from './connection/one-connectio
 import { checkPooledPath, settleRole } from './connection/pooled-role.ts';
 import { watchSilence } from './connection/silence.ts';
 import { type ListenOptions, type Subscription, subscribe } from './connection/subscription.ts';
+import { withConnection } from './connection/taken.ts';
 import { createServers } from './spread/servers.ts';
 import { settleBy, sharedNext } from './spread/settle.ts';
 import { isSchemaSpread, requireRecovery } from './spread/spread.ts';
@@ -126,22 +127,6 @@ function asQueryable(client: pg.Pool | pg.ClientBase, { prepares, isSpread }: Ma
   };
 }
 
-/** Takes a connection for as long as the work runs; one that broke meanwhile is not given back. */
-async function withClient<T>(pool: pg.Pool, work: (client: pg.PoolClient) => Promise<T>): Promise<T> {
-  const client = await pool.connect();
-  let broken: Error | undefined;
-  const onError = (error: Error) => {
-    broken = error;
-  };
-  client.on('error', onError);
-  try {
-    return await work(client);
-  } finally {
-    client.off('error', onError);
-    client.release(broken);
-  }
-}
-
 function beginStatement(wanted: TransactionOptions, options: DatabaseOptions): string {
   const begin = `begin isolation level ${wanted.isolation ?? 'read committed'}${wanted.readOnly ? ' read only' : ''}`;
   const trace = carriedTrace();
@@ -205,7 +190,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   const oneConnection = new OneConnection(options.onSecondConnection);
   const subscriptions = new Set<Subscription>();
   const servers = createServers(pool, options.schema);
-  const settleCommits = sharedNext(() => withClient(pool, settleBy));
+  const settleCommits = sharedNext(() => withConnection(pool, settleBy));
 
   const query: Queryable['query'] = (statement, values) => {
     try {
@@ -222,7 +207,7 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
   ): Promise<T> {
     oneConnection.check();
     const committed: (() => Promise<void> | void)[] = [];
-    const result = await withClient(pool, async (connection) => {
+    const result = await withConnection(pool, async (connection) => {
       if (wanted.report) silence.allowReport(connection);
       const client = asQueryable(connection, manner);
       await client.query(beginStatement(wanted, options));
@@ -259,8 +244,13 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
     schema: options.schema,
     isSpread,
     query,
+    // What work that failed has left in its session, such as a lock, would stay for as long as the connection.
     session: (work) =>
-      withClient(sessions, (client) => work(asQueryable(client, { prepares: true, isSpread }))),
+      withConnection(
+        sessions,
+        (client) => work(asQueryable(client, { prepares: true, isSpread })),
+        () => true,
+      ),
     async settleCommits() {
       if (!isSpread) return;
       oneConnection.check();
