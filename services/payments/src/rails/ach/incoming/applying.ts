@@ -6,12 +6,12 @@ import type { AsideApplied } from '../../rail.ts';
 import { isBetweenBanks } from '../codes/codes.ts';
 import { findEntriesOf } from '../entries/entries-store.ts';
 import { type AchEntry, directionOf, isOut } from '../entries/entry.ts';
-import { type BankAnswer, readLoosely } from '../nacha/loose.ts';
+import { type BankAnswer, type ReturnAnswer, readLoosely } from '../nacha/loose.ts';
 import { type AchContext, fileSealContext } from '../work/context.ts';
 import { wakeUp } from '../work/jobs.ts';
 import { answerTimeOf } from '../work/time.ts';
 import { findAnswer, insertAnswer } from './answers-store.ts';
-import type { Match } from './matching.ts';
+import { lacksAmount, type Match } from './matching.ts';
 import { applyAnswers } from './reading.ts';
 import { wasApplied } from './repeats.ts';
 
@@ -33,7 +33,9 @@ export async function applyAside(
   if (!entry)
     return {
       ok: false,
-      reason: 'The payment has no entry of this direction and amount that could come back.',
+      reason: lacksAmount(only.answer)
+        ? 'It has no amount, and the payment has no entry with its trace that could come back.'
+        : 'The payment has no entry of this direction and amount that could come back.',
     };
   const { scope } = entry;
   const contentHash = hash('sha256', content, 'buffer');
@@ -51,15 +53,21 @@ export async function applyAside(
   return { ok: true };
 }
 
-/** The one with its trace; where the payment has none with it, the latest that it could mean. */
+/** The one with its trace; where the payment has none with it, the latest that it could mean. What has no amount means the first alone. */
 function entryFor(answer: BankAnswer, entries: readonly AchEntry[]): AchEntry | undefined {
   const isNamed = ({ sentAs }: AchEntry) => sentAs?.trace === answer.originalTrace;
   // A second return of an entry that came back before means that one, and not the presentment that followed it.
-  const meant = entries.some(isNamed) ? entries.filter(isNamed) : entries;
-  return meant.findLast(
-    (entry) =>
-      entry.sentAs !== null &&
-      (answer.direction === null || directionOf(entry.leg) === answer.direction) &&
-      (answer.kind === 'noc' || (entry.amount === answer.amountCents && isOut(entry))),
-  );
+  const isMeant = entries.some(isNamed) || lacksAmount(answer) ? isNamed : () => true;
+  return entries
+    .filter(isMeant)
+    .findLast(
+      (entry) =>
+        entry.sentAs !== null &&
+        (answer.direction === null || directionOf(entry.leg) === answer.direction) &&
+        (answer.kind === 'noc' || (isOfAmount(entry, answer) && isOut(entry))),
+    );
+}
+
+function isOfAmount({ amount }: AchEntry, { amountCents }: ReturnAnswer): boolean {
+  return amountCents === null || amountCents === amount;
 }

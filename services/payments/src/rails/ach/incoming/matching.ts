@@ -75,11 +75,18 @@ function matchOf(answer: BankAnswer, candidates: readonly AchEntry[], told: Told
   const what = `A ${answer.kind} answers trace ${answer.originalTrace}`;
   if (candidates.length === 0) return `${what}: we have sent no such entry.`;
   if (isBetweenBanks(answer.code)) return `${what}: ${answer.code} answers nothing that we sent.`;
+  // A trace alone is little to believe: it is for a person to say whose it is.
+  if (lacksAmount(answer))
+    return `${what}: the line of its entry, or the amount there, is missing or spoiled.`;
   const entry = candidates.find((candidate) => isAnsweredBy(candidate, answer));
   if (!entry) return `${what}: bank, direction or amount are not those of the entry.`;
   const match: Match = { entry, answer };
   const repeated = isChange(match) ? repeatedChange(match, told) : repeatedReturn(entry, told);
   return repeated === undefined ? match : `${what}: ${repeated}`;
+}
+
+export function lacksAmount(answer: BankAnswer): boolean {
+  return answer.kind === 'return' && answer.amountCents === null;
 }
 
 function repeatedReturn(entry: AchEntry, { returned }: Told): string | undefined {

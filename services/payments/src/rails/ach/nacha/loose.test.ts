@@ -95,11 +95,16 @@ describe('readLoosely', () => {
     ['which trace', '7', 7, 'no trace here!!', 'trace'],
     ['which code', '7', 4, '   ', 'code'],
     ['which code, in signs', '7', 4, 'R-1', 'code'],
-    ['how much', '6', 30, '  no money', 'amount'],
     ['what it is', '7', 2, '05', 'neither'],
   ] as const)('[P-5.13] one that does not say %s is no answer', (_what, type, column, value, word) => {
     expect(spoiled(type, column, value)).toMatchObject([
       { answer: null, fault: expect.stringContaining(word) },
+    ]);
+  });
+
+  it('[P-5.15] one that does not say how much says the rest', () => {
+    expect(spoiled('6', 30, '  no money')).toMatchObject([
+      { answer: { kind: 'return', code: 'R01', amountCents: null }, fault: null },
     ]);
   });
 
@@ -210,12 +215,13 @@ describe('readLoosely', () => {
       ['is lost', []],
       ['begins with a blank', [` ${entry.slice(1)}`]],
       ['begins with another sign', [`*${entry.slice(1)}`]],
-    ])('because its line %s is put aside with all that is left', (_what, spoiled) => {
-      const aside = { text: [batchHeader, ...spoiled, another].join('\n'), answer: null };
+    ])('because its line %s says all that is left', (_what, spoiled) => {
+      const left = { kind: 'return', originalTrace: others, direction: null, amountCents: null };
+      const aside = { text: [batchHeader, ...spoiled, another].join('\n'), answer: left };
       expect(said(...spoiled, another)).toMatchObject([aside]);
       expect(said(entry, returned, ...spoiled, another)).toMatchObject([
         { answer: { originalTrace: ours } },
-        { ...aside, fault: expect.stringContaining('missing or spoiled') },
+        aside,
       ]);
       expect(read(aside.text)).toMatchObject([aside]);
       expect(looseExcerpt(text([header, batchHeader, entry, returned, another]), ours)).not.toContain(others);

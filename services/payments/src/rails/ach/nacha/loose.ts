@@ -31,7 +31,8 @@ export type ReturnAnswer = AnswerBase & {
   readonly kind: 'return';
   /** As the bank wrote it, in upper case; it need not be in our table. */
   readonly code: string;
-  readonly amountCents: number;
+  /** Null where the line of its entry, or the amount in that, is lost or spoiled. */
+  readonly amountCents: number | null;
 };
 
 export type ChangeAnswer = AnswerBase & {
@@ -177,10 +178,8 @@ function answerOf(lines: readonly string[]): BankAnswer | string {
     direction: findTransactionCode(textOf(entry, ENTRY.transactionCode))?.direction ?? null,
   };
   if (textOf(reply, ADDENDA_99.type) === '98') return changeOf(base, code, reply);
-  if (entry === '') return 'The line of its entry is missing or spoiled.';
   const amount = textOf(entry, ENTRY.amount);
-  if (!DIGITS.test(amount)) return 'It has no amount.';
-  return { ...base, kind: 'return', code, amountCents: Number(amount) };
+  return { ...base, kind: 'return', code, amountCents: DIGITS.test(amount) ? Number(amount) : null };
 }
 
 function changeOf(base: AnswerBase, code: string, line: string): BankAnswer | string {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fromNewYork } from '../../../clock/new-york.ts';
 import type { Tenant } from '../../../tenant.ts';
 import { findEntriesOf } from '../entries/entries-store.ts';
-import { applyTo, sendBackGarbled } from './asides.ts';
+import { applyTo, sendBackGarbled, sendBackSpoiled } from './asides.ts';
 import { createHouse, type House, historyOf } from './house.ts';
 import { legStates, owedBy, paidOut, sendBack } from './sending-back.ts';
 
@@ -64,6 +64,33 @@ test('[P-5.15] what banks send each other about returns is no answer to an entry
   });
   expect((await house.get(tenant, id)).status).toBe('processing');
 });
+
+test.each([
+  ['is lost', (text: string) => text.replace(/^6.*\n/m, '')],
+  ['is spoiled', (text: string) => text.replace(/^6/m, ' ')],
+  ['has no amount', (text: string) => text.replace(/^(6.{28}).{10}/m, (_line, before) => before.padEnd(39))],
+])(
+  '[P-5.15] a return whose entry line %s means the entry with its trace, and no other',
+  async (_what, spoil) => {
+    const tenant = await newTenant();
+    const [id, other] = [await house.pay(tenant), await house.pay(tenant)];
+    await house.idle();
+    await house.moveClock(tenant, fromNewYork('2083-03-01', '23:00'));
+    const [entry] = await findEntriesOf(house.database, [{ tenantId: tenant.id, id }]);
+    if (!entry) throw new Error('it has left');
+    const aside = await sendBackSpoiled(house, tenant, { entry, code: 'R02' }, spoil);
+    expect(await apply(tenant, other, aside)).toMatchObject({ ok: false });
+    expect(await apply(tenant, id, aside)).toEqual({ ok: true });
+    expect(await apply(tenant, id, aside)).toMatchObject({ ok: false });
+    const { status, attempts } = await house.get(tenant, id);
+    expect([status, attempts.map(({ code }) => code)]).toEqual(['failed', ['R02']]);
+    const messages = await house.messages.list(tenant, id);
+    expect(messages.find(({ kind }) => kind === 'return')?.content).toContain(`799R02${entry.sentAs?.trace}`);
+    await house.moveClock(tenant, fromNewYork('2083-03-10', '12:00'));
+    expect((await house.get(tenant, other)).status).toBe('completed');
+    expect(await paidOut(house, tenant)).toBe(10_00);
+  },
+);
 
 test('[P-5.15] what follows from it happens at its time, also where nobody else wakes the rail', async () => {
   const tenant = await house.addTenant('org_aside_without_clock');

@@ -40,6 +40,20 @@ export async function sendBackGarbled(
   return garbled && readAside(house, tenant, { entry: said.entry, content: garbled });
 }
 
+/** The bank returns an entry that it has, and something happens to the text on its way. */
+export async function sendBackSpoiled(
+  house: House,
+  tenant: Tenant,
+  said: SaidOf,
+  spoil: (text: string) => string,
+): Promise<string> {
+  const order = await orderOf(house, tenant, said);
+  const { scope } = said.entry;
+  const file = await house.database.transaction((tx) => house.operator.returnEntry(tx, scope, order));
+  if (!file) throw new Error('the bank has the entry');
+  return readAside(house, tenant, { entry: said.entry, content: spoil(file.content) });
+}
+
 /** The bank returns an entry that it no longer has: it came back before, or its file was refused. */
 export async function sendBackAgain(house: House, tenant: Tenant, said: SaidOf): Promise<string> {
   const content = orderedAnswer('return', await orderOf(house, tenant, said), SANDBOX_ORIGINATOR);
