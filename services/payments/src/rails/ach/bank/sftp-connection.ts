@@ -9,9 +9,12 @@ export interface SftpOptions {
   privateKeyPath?: string | undefined;
   /** `SHA256:…`, as `ssh-keygen -l` prints it. A server with another key is not our bank. Null only in development. */
   hostKeyFingerprint: string | null;
+  /** How long it may take until the server speaks SFTP. */
+  openMs?: number;
 }
 
 const READY_TIMEOUT_MS = 20_000;
+const OPEN_MS = 40_000;
 const KEEPALIVE_MS = 10_000;
 const KEEPALIVES_MISSED_MAX = 3;
 /** Longer than the largest file takes on a slow line. */
@@ -29,7 +32,8 @@ function isHostKey(key: Buffer, fingerprint: string): boolean {
   return `SHA256:${actual}` === fingerprint.replace(/=+$/, '');
 }
 
-async function connect({ place, privateKeyPath, hostKeyFingerprint }: SftpOptions): Promise<SftpClient> {
+async function connect(options: SftpOptions): Promise<SftpClient> {
+  const { place, privateKeyPath, hostKeyFingerprint, openMs = OPEN_MS } = options;
   // Read where a bank is asked: it is a twentieth of the start of every process, and few speak with one.
   const { default: Client } = await import('ssh2-sftp-client');
   const { host, port, username, password } = place;
@@ -38,6 +42,11 @@ async function connect({ place, privateKeyPath, hostKeyFingerprint }: SftpOption
   const sock = createConnection({ host, port, noDelay: true });
   // Events between two calls need no handling: the next call finds the connection gone and says so.
   const client = new Client('ach', {});
+  // The time-out of the library ends when we are let in, and what is behind a gateway may never begin to speak.
+  const patience = setTimeout(
+    () => sock.destroy(new Error('it lets us in and does not begin to speak SFTP')),
+    openMs,
+  );
   try {
     await client.connect({
       sock,
@@ -54,6 +63,8 @@ async function connect({ place, privateKeyPath, hostKeyFingerprint }: SftpOption
     sock.destroy();
     const detail = error instanceof Error ? error.message : String(error);
     throw new SftpUnreachable(`the bank's server ${host} cannot be used: ${detail}`, { cause: error });
+  } finally {
+    clearTimeout(patience);
   }
 }
 

@@ -409,6 +409,14 @@ describe('the bank', () => {
     expect(await outbound()).toEqual(['ach-1.ach', 'ach-2.ach']);
   });
 
+  test('[P-5.14] that lets us in and then says nothing is not waited for without end, and is reached again', async () => {
+    bank.isMute = true;
+    const line = connect({ openMs: 500 });
+    await expect(line.collect(new Date())).rejects.toThrow(/does not begin to speak SFTP/);
+    bank.isMute = false;
+    expect((await line.collect(new Date())).files).toEqual([]);
+  });
+
   test('without the folder of answers: an error, not an empty list', async () => {
     await rm(join(bank.folder, 'inbound'), { recursive: true });
     await expect(connect().collect(new Date())).rejects.toThrow();

@@ -42,6 +42,8 @@ export interface SftpBank {
   /** The same before we get the list of a folder that was made. */
   afterListing: () => Promise<void>;
   connections: number;
+  /** Lets us in, and then says nothing: what is behind the door hangs. */
+  isMute: boolean;
   close(): Promise<void>;
 }
 
@@ -77,7 +79,9 @@ export async function startSftpBank(host = '127.0.0.1'): Promise<SftpBank> {
       else attempt.reject();
     });
     client.on('session', (accept) =>
-      accept().on('sftp', (acceptSftp: () => SftpStream) => serve(acceptSftp(), bank, () => client.end())),
+      accept().on('sftp', (acceptSftp: () => SftpStream) => {
+        if (!bank.isMute) serve(acceptSftp(), bank, () => client.end());
+      }),
     );
   });
   await new Promise<void>((done) => server.listen(0, host, done));
@@ -91,6 +95,7 @@ export async function startSftpBank(host = '127.0.0.1'): Promise<SftpBank> {
     aroundRename: (rename) => rename(),
     afterListing: async () => {},
     connections: 0,
+    isMute: false,
     async close() {
       for (const client of clients) client.end();
       await new Promise<void>((done) => server.close(done));
