@@ -360,6 +360,26 @@ describe('fetching', () => {
     expect(isAll).toBe(false);
   });
 
+  test('[P-5.14] of a slow line, what came within a minute is read, and the rest by the next fetches', async () => {
+    for (const name of ['a.ach', 'b.ach', 'c.ach']) await put(name, text(replyLines));
+    let now = Date.now();
+    const line = connect({
+      now: () => {
+        now += 40_000;
+        return new Date(now);
+      },
+    });
+    for (const [name, isAll] of [
+      ['a.ach', false],
+      ['b.ach', false],
+      ['c.ach', true],
+    ] as const) {
+      const fetched = await line.collect(new Date());
+      expect([fetched.files.map((file) => file.name), fetched.isAll]).toEqual([[name], isAll]);
+      await line.acknowledge(name);
+    }
+  });
+
   test('one that is too large is left, said to be there, and reported', async () => {
     const size = 200_000_001;
     await put('huge.ach', '');

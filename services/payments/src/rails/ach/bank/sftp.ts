@@ -25,6 +25,8 @@ const FOLDERS = { outbound: 'outbound', inbound: 'inbound', archive: 'inbound/ar
 const SETTLE_MS = 10_000;
 const BROKEN_OFF_MS = 30_000;
 const FILES_PER_FETCH_MAX = 50;
+/** A third of the time after which a server counts as silent: the file that is begun last has the rest. */
+const FETCH_MS = 60_000;
 /** Two million lines of 94 columns are the most that is read. */
 const FILE_BYTES_MAX = 200_000_000;
 /** Under which a file lies until it is whole. */
@@ -176,6 +178,7 @@ async function fetchFiles(
     bytes += file.size;
     // The rest comes with the next fetch, when these are acknowledged.
     if (bytes > FILE_BYTES_MAX || files.length === FILES_PER_FETCH_MAX) break;
+    if (files.length > 0 && now().getTime() - begun > FETCH_MS) break;
     const fetched = await fetchFile(client, file, pathOf(file.name));
     if (fetched && isWhole(file, fetched.content, fetching)) files.push(fetched);
   }
