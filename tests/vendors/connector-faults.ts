@@ -32,8 +32,11 @@ export interface FaultTrial {
 
 type Meaning = Partial<Pick<ConnectorError, 'code' | 'platformCode' | 'retryAfterSeconds'>>;
 
-/** In the vendor's own words: a gateway that lost the answer sends the same status without them. */
+/** In the vendor's own words, or by the status alone. */
 const NOT_AVAILABLE: Reply = { status: 503, json: { message: 'come again later' } };
+const NOT_AVAILABLE_ALONE: Reply = { status: 503 };
+/** From a gateway that lost the answer. */
+const LOST: Reply = { status: 503, text: '<html>Backend fetch failed</html>' };
 const MEMORY_BYTES_MAX = 120_000_000;
 
 export function tryFaults(trial: FaultTrial): void {
@@ -113,7 +116,8 @@ export function tryFaults(trial: FaultTrial): void {
       const server = trial.server();
       for (const fault of [
         { kind: 'reply', reply: NOT_AVAILABLE },
-        { kind: 'reply', reply: { status: 503 } },
+        { kind: 'reply', reply: NOT_AVAILABLE_ALONE },
+        { kind: 'reply', reply: LOST },
         { kind: 'reply', reply: { status: 502 } },
         { kind: 'reply', reply: { status: 504 } },
         { kind: 'broken_json' },
@@ -127,7 +131,8 @@ export function tryFaults(trial: FaultTrial): void {
         if (classOf(name) === 'R') expect(outcome).not.toBeInstanceOf(Error);
         else if (classOf(name) === 'W') {
           // Where no answer came, one that nobody can read, or a gateway's, it may have been done: that is not given back.
-          const nothingDone = fault.kind === 'reply' && fault.reply === NOT_AVAILABLE;
+          const nothingDone =
+            fault.kind === 'reply' && (fault.reply === NOT_AVAILABLE || fault.reply === NOT_AVAILABLE_ALONE);
           expect(outcome, JSON.stringify(fault)).toMatchObject({
             ...{ code: 'platform_unavailable', nothingDone, outcomeOpen: !nothingDone },
           });

@@ -25,6 +25,7 @@ type Behaviour =
   | 'refuse'
   | 'expire'
   | 'fail'
+  | 'rest'
   | 'vanish'
   | 'break'
   | 'lose'
@@ -51,6 +52,7 @@ const answers: Record<Exclude<Behaviour, 'cut' | 'hang'>, string> = {
   refuse: 'HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n',
   expire: 'HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n',
   fail: 'HTTP/1.1 503 Unavailable\r\ncontent-type: application/json\r\ncontent-length: 20\r\n\r\n{"error":"too full"}',
+  rest: 'HTTP/1.1 503 Service Unavailable\r\nretry-after: 5\r\ncontent-length: 0\r\n\r\n',
   vanish: 'HTTP/1.1 503 Backend fetch failed\r\nretry-after: 5\r\ncontent-length: 6\r\n\r\n<html>',
   break: 'HTTP/1.1 500 Internal Server Error\r\ncontent-length: 0\r\n\r\n',
   lose: 'HTTP/1.1 504 Gateway Timeout\r\ncontent-length: 0\r\n\r\n',
@@ -220,6 +222,7 @@ describe('the unit of a call', () => {
 
   test.each<[Behaviour, 'is free, and its unit is back' | 'sends nothing again, and its unit is kept']>([
     ['fail', 'is free, and its unit is back'],
+    ['rest', 'is free, and its unit is back'],
     ['slow', 'is free, and its unit is back'],
     ['vanish', 'sends nothing again, and its unit is kept'],
     ['break', 'sends nothing again, and its unit is kept'],

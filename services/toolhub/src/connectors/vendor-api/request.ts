@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { retryAfterMs } from '@libs/egress';
 import { ConnectorError, stillOpen, type ToolContext } from '../connector.ts';
-import { fieldsOf, isFields } from './shape.ts';
+import { fieldsOf } from './shape.ts';
 
 type QueryValue = string | number | boolean | readonly string[] | undefined;
 
@@ -125,14 +125,14 @@ function bodyOf({ json, form }: VendorRequest): { body?: string } {
   return { body: new URLSearchParams(fields).toString() };
 }
 
-/** An answer without sense counts as no answer, except to a refusal, whose status says enough. */
+/** An answer without sense counts as no answer, except to a refusal, whose status says enough: it has no body then, and an empty one is null. */
 async function readBody(response: Response, title: string): Promise<unknown> {
   const text = await response.text();
   if (text === '') return null;
   try {
     return JSON.parse(text) as unknown;
   } catch (cause) {
-    if (!response.ok) return null;
+    if (!response.ok) return undefined;
     const message = `${title} sent an answer (HTTP ${response.status}) that cannot be read`;
     // It answered that all is well, so it may well have done what it was asked for.
     throw new ConnectorError('platform_unavailable', message, { cause, outcomeOpen: true });
@@ -173,13 +173,14 @@ const NOT_AVAILABLE = 503;
 
 /**
  * Whoever failed on the way, the vendor or a gateway before it, may have failed after what was asked for was done. A vendor that is
- * not available says so in its own JSON; gateways (Varnish, Fastly, Envoy) send a page with the same status where the answer was lost.
+ * not available says so in its own JSON or by the status alone; gateways (Varnish, Fastly, Envoy) send a page with the same status
+ * where the answer was lost.
  */
 export function serverFailed(
   title: string,
   { status, body, isRead }: Pick<VendorRefusal, 'status' | 'body' | 'isRead'>,
 ): ConnectorError {
-  const didNothing = DID_NOTHING_STATUSES.has(status) || (status === NOT_AVAILABLE && isFields(body));
+  const didNothing = DID_NOTHING_STATUSES.has(status) || (status === NOT_AVAILABLE && body !== undefined);
   return notNow(`${title} answered ${status}`, { isRead, isHalfway: !didNothing });
 }
 
