@@ -197,6 +197,32 @@ describe('what one look shows', () => {
   });
 });
 
+describe('the line that tells of a new difference is an alert', () => {
+  const day = '2083-10-05';
+  const ordered = { ...differenceOf('late'), kind: 'paid_but_debit_returned' } as const;
+  const alertsOf = async (shown: readonly Difference[]) => {
+    const daily = createDaily([{ id: 'ach', books: booksShowing(day, () => shown, ['live', 'test']) }]);
+    await daily.runAt(morningOf('2083-10-06'));
+    return house.alerts
+      .filter(({ message }) => message === 'books differ')
+      .map(({ fields }) => ['mode' in fields && fields.mode, 'alert' in fields && fields.alert]);
+  };
+
+  test('but where users of the sandbox ordered all that is new', async () => {
+    expect(await alertsOf([ordered])).toEqual([
+      ['live', 'books_differ'],
+      ['test', false],
+    ]);
+  });
+
+  test('also in a sandbox, where one of them is a fault', async () => {
+    expect(await alertsOf([ordered, differenceOf('fault')])).toEqual([
+      ['live', 'books_differ'],
+      ['test', 'books_differ'],
+    ]);
+  });
+});
+
 describe('nothing grows without end', () => {
   const day = '2083-10-05';
   const modes = (stored: readonly StoredDifference[]) => stored.map(({ mode }) => mode);
