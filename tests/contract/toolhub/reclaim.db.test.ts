@@ -5,7 +5,8 @@ import { withinASecond } from '@libs/runtime/testing';
 import { hashToken } from '@libs/seal';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { testPlatform } from '../../../services/toolhub/src/mcp/test/platform.ts';
-import { type Account, call, PASSWORD, signUp } from '../../../services/toolhub/test/accounts.ts';
+import { callTool } from '../../../services/toolhub/src/mcp/test/rig.ts';
+import { type Account, call, makeToken, PASSWORD, signUp } from '../../../services/toolhub/test/accounts.ts';
 import {
   exchange,
   obtainCode,
@@ -218,4 +219,34 @@ test('[TH-3.9] who orders, names or addresses something while the reset runs lea
   const get = await ownerOf(squatter);
   expect(await get('/api/me')).toMatchObject({ customer: { plan: 'free', name: email } });
   expect(await get('/api/billing-details')).toMatchObject(NO_DETAILS);
+});
+
+test('[TH-3.9] [TH-11.13] who takes an address back is asked about nothing that somebody else began, and finds no choices of theirs', async () => {
+  const squatter = await signUp(url);
+  const { cookie } = squatter;
+  const { token } = await makeToken(url, squatter);
+  const put = (path: string, body: unknown) => call(`${url}${path}`, { method: 'PUT', cookie, body });
+  expect((await put('/api/approvals/rules', { send: true, delete: true, tools: {} })).status).toBe(200);
+  const ask = (text: string) => callTool(url, token, 'alpha_send_note', { text });
+  const ids: string[] = [];
+  for (const text of [STRANGERS_TEXT, 'allowed by the stranger']) {
+    const waiting = (await ask(text)).body.result?.structuredContent?.error;
+    ids.push(String(waiting?.approval_id));
+  }
+  const allowed = await call(`${url}/api/approvals/${ids[1]}/allow`, { cookie, body: { remember: 'once' } });
+  expect(allowed.status).toBe(200);
+  expect((await put('/api/tools/alpha_get_note', { enabled: false })).status).toBe(200);
+  expect((await put('/api/platforms/alpha', { enabled: false })).status).toBe(200);
+
+  expect((await reset(squatter)).status).toBe(204);
+  const get = await ownerOf(squatter);
+  expect((await get('/api/approvals')).data).toEqual([]);
+  await withinASecond(
+    () => get('/api/approvals/rules'),
+    (rules) => expect(rules).toEqual({ send: false, delete: false, tools: {} }),
+  );
+  await withinASecond(
+    () => get('/api/tools?limit=100'),
+    ({ data }) => expect((data as { enabled: boolean }[]).filter(({ enabled }) => !enabled)).toEqual([]),
+  );
 });

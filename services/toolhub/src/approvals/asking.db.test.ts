@@ -8,6 +8,7 @@ import { addCustomer } from '../invoices/test/rig.ts';
 import { migrationSource } from '../schema.ts';
 import { NO_RULES } from './approval.ts';
 import { type ApprovalsDependencies, type AskingCall, createApprovals } from './service.ts';
+import { writeRules } from './store.ts';
 
 const now = () => new Date('2026-11-18T10:00:00Z');
 const marksUnder = (keys: number[]) =>
@@ -26,6 +27,8 @@ async function startAsking(): Promise<{
   customerId: string;
 }> {
   const customerId = await addCustomer(db.database);
+  const rules = { customerId, send: true, deletion: true, tools: {}, at: now() };
+  await writeRules(db.database, rules);
   let sealed = 0;
   const passUnder = (keys: number[]) =>
     createApprovals({
@@ -73,6 +76,14 @@ test('[TH-13.14] of a call beyond the limit nothing is sealed', async () => {
   expect(await ask('one more')).toEqual({ kind: 'too_many_wait' });
   expect(await ask('call 7')).toMatchObject({ kind: 'waits', isNew: false });
   expect(sealed()).toBe(100);
+});
+
+test('[TH-3.9] a call that is about to be noted while the account is taken back waits for nobody', async () => {
+  const { ask, customerId } = await startAsking();
+  await db.database.query('delete from approval_rules where customer_id = $1', [customerId]);
+  expect(await ask('hello')).toEqual({ kind: 'denied' });
+  const noted = await db.database.query('select 1 from approvals where customer_id = $1', [customerId]);
+  expect(noted.rowCount).toBe(0);
 });
 
 test('what would be sent is not told by its mark to whoever tries all that it may be', async () => {

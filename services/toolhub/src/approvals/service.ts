@@ -221,7 +221,8 @@ export function createApprovals(deps: ApprovalsDependencies): Approvals {
     const id = deps.newId('apr');
     const sealedArguments = await vault.seal({ customerId, id }, asked.args, tool.wire.inputSchema);
     return database.transaction(async (tx): Promise<Passage> => {
-      await lockRules(tx, customerId);
+      // Rules go with the account alone, or as its address is taken back: nobody is left to be asked for this client.
+      if (!(await lockRules(tx, customerId))) return { kind: 'denied' };
       const noted = await findSamePending(tx, same);
       if (noted !== undefined) return { kind: 'waits', approval: noted, isNew: false };
       const waiting = await countPending(tx, { customerId, now: at });

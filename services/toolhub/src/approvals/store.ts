@@ -54,9 +54,12 @@ export async function remember(
   );
 }
 
-/** So that calls that arrive together are noted one after the other. */
-export async function lockRules(tx: Queryable, customerId: string): Promise<void> {
-  await tx.query('select 1 from approval_rules where customer_id = $1 for update', [customerId]);
+/** So that calls that arrive together are noted one after the other; false where the rules are gone. */
+export async function lockRules(tx: Queryable, customerId: string): Promise<boolean> {
+  const { rowCount } = await tx.query('select 1 from approval_rules where customer_id = $1 for update', [
+    customerId,
+  ]);
+  return rowCount === 1;
 }
 
 export async function countPending(

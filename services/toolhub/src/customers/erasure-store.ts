@@ -38,12 +38,19 @@ export async function listTokenIds(tx: Queryable, customerId: string): Promise<s
   return rows.map(({ id }) => id);
 }
 
-/** What lets programs in, what they were allowed, where news of the account goes, and what its tools act with. */
+/**
+ * What lets programs in, what they were allowed and what they ask for, where news of the account goes, and what its tools act with. Who
+ * notes a waiting call locks the rules before it, and who decides on one locks it before what is remembered: in that order nothing is
+ * left of either.
+ */
 const ACCESS_TABLES = [
   'personal_tokens',
   'oauth_tokens',
   'oauth_auth_codes',
+  'approval_rules',
+  'approvals',
   'approval_remembered',
+  'tool_switches',
   'connect_states',
   'webhook_configs',
   'credentials',

@@ -95,7 +95,8 @@ export async function addAccounts(
       product: 'Toolhub',
       pages: { verify: `${publicUrl}/verify`, reset: `${publicUrl}/reset` },
       tokenPrefix: 'thm_',
-      reclaimed: 'tokens, connected assistants and platforms, webhook, plan and billing details',
+      reclaimed:
+        'tokens, connected assistants and platforms, waiting calls, rules and switches,\nwebhook, plan and billing details',
     },
     onVerified: releaseWaitingInvoices,
     onReclaimed: erasure.reclaim,
