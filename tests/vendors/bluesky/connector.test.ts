@@ -343,6 +343,69 @@ describe('tools', () => {
   });
 });
 
+describe('what people see of a post beside its text', () => {
+  const shown = async (post: object) => {
+    const author = { did: adaDid, handle: 'ada.bsky.test' };
+    const json = { feed: [{ post: { uri: bobsPost, cid: 'c', author, ...post } }] };
+    server.failNext({ kind: 'reply', reply: { json } });
+    const { items } = await call<{ items: Record<string, unknown>[] }>('bluesky_get_timeline', {});
+    return items[0];
+  };
+  const uri = 'at://did:plc:1/app.bsky.feed.post/3k';
+  const images = [{ alt: 'a cat', fullsize: 'https://cdn.test/full', thumb: 'https://cdn.test/thumb' }];
+  const picture = { kind: 'image', alt: 'a cat', url: 'https://cdn.test/full' };
+  const view = { uri, author: { did: 'did:plc:1', handle: 'x.test' }, value: { text: 'what was said' } };
+  const quoted = {
+    ...{ uri, text: 'what was said' },
+    author: { did: 'did:plc:1', handle: 'x.test', display_name: null },
+  };
+
+  it('is where its links lead, which its text shortens, with that of its card', async () => {
+    const link = (target: unknown) => ({
+      features: [{ $type: 'app.bsky.richtext.facet#link', uri: target }],
+    });
+    const facets = [link('https://example.com/a/long/one'), link(7), { features: [{ tag: 'x' }] }, null];
+    const external = { uri: 'https://example.com/card', title: 'Card' };
+    const embed = { $type: 'app.bsky.embed.external#view', external };
+    expect(await shown({ record: { text: 'see example.com/a/l...', facets }, embed })).toMatchObject({
+      ...{ text: 'see example.com/a/l...', media: [], quoted: null },
+      links: ['https://example.com/a/long/one', 'https://example.com/card'],
+    });
+  });
+
+  it.each([
+    ['pictures', { $type: 'app.bsky.embed.images#view', images }, { media: [picture], quoted: null }],
+    ['a gallery', { $type: 'app.bsky.embed.gallery#view', items: images }, { media: [picture] }],
+    [
+      'a video',
+      { $type: 'app.bsky.embed.video#view', alt: 'a film', playlist: 'https://cdn.test/p.m3u8' },
+      { media: [{ kind: 'video', alt: 'a film', url: 'https://cdn.test/p.m3u8' }] },
+    ],
+    ['a quotation', { $type: 'app.bsky.embed.record#view', record: view }, { media: [], quoted }],
+    [
+      'a quotation and pictures',
+      { record: { record: view }, media: { $type: 'app.bsky.embed.images#view', images } },
+      { media: [picture], quoted },
+    ],
+    [
+      'a quotation of what is gone',
+      { record: { $type: 'app.bsky.embed.record#viewNotFound', uri, notFound: true } },
+      { quoted: { uri, author: null, text: null } },
+    ],
+    ['nothing that is known', { $type: 'test.other', images: 7, record: [] }, { media: [], quoted: null }],
+  ])('is %s', async (_name, embed, expected) => {
+    expect(await shown({ record: { text: '' }, embed })).toMatchObject(expected);
+  });
+
+  it('is read from the record alone, as far as that goes', async () => {
+    const embed = { $type: 'app.bsky.embed.recordWithMedia', record: { record: { uri, cid: 'c' } } };
+    const media = { $type: 'app.bsky.embed.images', images: [{ alt: 'a cat', image: { size: 1 } }] };
+    expect(await shown({ record: { text: '', embed: { ...embed, media } } })).toMatchObject({
+      ...{ media: [{ ...picture, url: null }], quoted: { uri, author: null, text: null } },
+    });
+  });
+});
+
 it('reads a thread from the records of its authors where nobody counts and ranks', async () => {
   const { uri: answer } = await call<{ uri: string }>('bluesky_create_post', {
     ...{ text: 'an answer', reply_to_uri: bobsPost },

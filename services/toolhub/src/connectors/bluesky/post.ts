@@ -2,8 +2,8 @@ import { type Static, Type } from 'typebox';
 import { countOrNull, fieldsOf, listOf, textOrNull } from '../vendor-api/shape.ts';
 import { closed, nullableCount, nullableText } from '../vendor-api/tool-schemas.ts';
 import { shape } from './api.ts';
-
-export const authorSchema = closed({ did: Type.String(), handle: nullableText, display_name: nullableText });
+import { authorSchema, readAuthor } from './author.ts';
+import { embedProperties, readEmbeds } from './embeds.ts';
 
 export const postSchema = closed({
   uri: Type.String(),
@@ -14,6 +14,7 @@ export const postSchema = closed({
   indexed_at: nullableText,
   langs: Type.Array(Type.String()),
   reply_to_uri: nullableText,
+  ...embedProperties,
   replies: nullableCount,
   reposts: nullableCount,
   likes: nullableCount,
@@ -21,15 +22,6 @@ export const postSchema = closed({
 });
 
 export type BlueskyPost = Static<typeof postSchema>;
-
-export function readAuthor(value: unknown): Static<typeof authorSchema> {
-  const author = shape.object(value);
-  return {
-    did: shape.text(author.did),
-    handle: textOrNull(author.handle),
-    display_name: textOrNull(author.displayName),
-  };
-}
 
 export function readPost(value: unknown): BlueskyPost {
   const post = shape.object(value);
@@ -43,6 +35,7 @@ export function readPost(value: unknown): BlueskyPost {
     indexed_at: textOrNull(post.indexedAt),
     langs: listOf(record.langs).filter((lang) => typeof lang === 'string'),
     reply_to_uri: textOrNull(fieldsOf(fieldsOf(record.reply).parent).uri),
+    ...readEmbeds(post),
     replies: countOrNull(post.replyCount),
     reposts: countOrNull(post.repostCount),
     likes: countOrNull(post.likeCount),

@@ -14,8 +14,9 @@ import {
 } from '../vendor-api/tool-schemas.ts';
 import { type BlueskyContext, callBluesky, sessionOf, shape } from './api.ts';
 import { postUri } from './at-uri.ts';
+import { authorSchema, readAuthor } from './author.ts';
 import { lacksAppView, readProfileRecord, readThreadRecords } from './own-records.ts';
-import { authorSchema, type BlueskyPost, postSchema, readAuthor, readPost } from './post.ts';
+import { type BlueskyPost, postSchema, readPost } from './post.ts';
 import { deletePost, likePost, publishPost } from './publish.ts';
 
 const THREAD_DEPTH = 6;
