@@ -24,6 +24,21 @@ export function daysOf(args: { since?: string; before?: string }, now: Date): Se
   };
 }
 
+/**
+ * Which days to ask a server for that knows days alone: it takes them as its own clock has them (RFC 3501 6.4.4), anywhere on earth, so
+ * that a day more on either side is asked for, and what does not belong to it is left out here.
+ */
+export function daysAround({ since, before }: SearchDays): SearchDays {
+  return {
+    ...(since === undefined ? {} : { since: new Date(since.getTime() - DAY_MS) }),
+    ...(before === undefined ? {} : { before: new Date(before.getTime() + DAY_MS) }),
+  };
+}
+
+export function isWithin({ since, before }: SearchDays, at: Date): boolean {
+  return !(since !== undefined && at < since) && !(before !== undefined && at >= before);
+}
+
 /** 2026-02-30 has the right form and is no day; left out, it would find everything. */
 function startOfDay(field: string, text: string): number {
   const day = text.slice(0, 'yyyy-mm-dd'.length);

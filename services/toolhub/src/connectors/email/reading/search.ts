@@ -6,7 +6,14 @@ import { fetchEach, searchWindow } from '../imap/mailbox.ts';
 import type { ImapPool } from '../imap/pool.ts';
 import { type MessageSummary, readHead } from '../mime/message.ts';
 import { readMimeTree } from '../mime/mime-tree.ts';
-import { type FolderArguments, type FolderPage, type FolderScan, readFolderPage } from './folder-page.ts';
+import {
+  arrivalOf,
+  type Candidate,
+  type FolderArguments,
+  type FolderPage,
+  type FolderScan,
+  readFolderPage,
+} from './folder-page.ts';
 
 export interface SearchArguments extends FolderArguments {
   has_attachment?: boolean;
@@ -33,6 +40,8 @@ const LIMITS: ScanLimits = {
   candidatesAtOnce: 100,
 };
 const WINDOW_GROWTH = 4;
+/** Of the days around those that are asked for nothing matches, so that one at a time would take long. */
+const DAYS_AT_ONCE = 50;
 
 export function searchMessages(
   pool: ImapPool,
@@ -40,9 +49,9 @@ export function searchMessages(
   context: ToolContext<EmailCredential>,
   limits: ScanLimits = LIMITS,
 ): Promise<FolderPage<MessageSummary>> {
-  return readFolderPage(pool, { args, context }, async (client, { folder, criteria, below, isMatch }) => {
+  return readFolderPage(pool, { args, context }, async (client, { below, ...asked }) => {
     const scan: Scan = { items: [], below };
-    await scanFolder(client, scan, { args, folder, limits, criteria, isMatch });
+    await scanFolder(client, scan, { ...asked, args, limits });
     return scan;
   });
 }
@@ -53,7 +62,7 @@ interface Scan {
   below: number;
 }
 
-interface ScanInput extends Pick<FolderScan, 'folder' | 'criteria' | 'isMatch'> {
+interface ScanInput extends Pick<FolderScan, 'folder' | 'criteria' | 'isMatch' | 'isRare'> {
   args: SearchArguments;
   limits: ScanLimits;
 }
@@ -87,33 +96,36 @@ async function scanFolder(client: ImapFlow, scan: Scan, input: ScanInput): Promi
 async function takeMatches(
   client: ImapFlow,
   scan: Scan,
-  { args, folder, limits, uids, isMatch }: Omit<ScanInput, 'criteria'> & { uids: readonly number[] },
+  { args, folder, limits, uids, isMatch, isRare }: Omit<ScanInput, 'criteria'> & { uids: readonly number[] },
 ): Promise<number> {
   const wanted = args.has_attachment;
-  const isFound = wanted === undefined && isMatch === null;
+  const isExpected = wanted === undefined && !isRare;
+  const extra = isMatch === null ? 0 : DAYS_AT_ONCE;
   let looked = 0;
   while (looked < uids.length && scan.items.length < args.limit) {
     const room = args.limit - scan.items.length;
-    const batch = uids.slice(looked, looked + (isFound ? room : limits.candidatesAtOnce));
-    const summaries = await fetchSummaries(client, batch, folder);
+    const atOnce = isExpected ? Math.max(room, extra) : limits.candidatesAtOnce;
+    const batch = uids.slice(looked, looked + atOnce);
+    const candidates = await fetchCandidates(client, batch, folder);
     for (const uid of batch) {
       if (scan.items.length >= args.limit) return looked;
       looked += 1;
       scan.below = uid;
-      const summary = summaries.get(uid);
+      const candidate = candidates.get(uid);
       // A message may have gone since the search.
-      if (summary === undefined || isMatch?.(summary) === false) continue;
+      if (candidate === undefined || isMatch?.(candidate) === false) continue;
+      const { head: summary } = candidate;
       if (wanted === undefined || summary.has_attachments === wanted) scan.items.push(summary);
     }
   }
   return looked;
 }
 
-function fetchSummaries(
+function fetchCandidates(
   client: ImapFlow,
   uids: readonly number[],
   folder: string,
-): Promise<Map<number, MessageSummary>> {
+): Promise<Map<number, Candidate & { head: MessageSummary }>> {
   const query = {
     uid: true,
     flags: true,
@@ -122,7 +134,9 @@ function fetchSummaries(
     internalDate: true,
     size: true,
   };
-  return fetchEach(client, { uids, query }, (message) => toSummary(message, folder));
+  return fetchEach(client, { uids, query }, (message) => ({
+    ...{ head: toSummary(message, folder), arrivedAt: arrivalOf(message) },
+  }));
 }
 
 function toSummary(message: FetchMessageObject, folder: string): MessageSummary {

@@ -5,8 +5,15 @@ import { tooLarge } from '../imap/guard.ts';
 import { fetchEach, searchWindow } from '../imap/mailbox.ts';
 import type { ImapPool } from '../imap/pool.ts';
 import { MESSAGE_ID, unfold } from '../mime/header-fields.ts';
-import { type Flag, type MessageHead, readHead } from '../mime/message.ts';
-import { type FolderArguments, type FolderPage, type FolderScan, readFolderPage } from './folder-page.ts';
+import { type Flag, readHead } from '../mime/message.ts';
+import {
+  arrivalOf,
+  type Candidate,
+  type FolderArguments,
+  type FolderPage,
+  type FolderScan,
+  readFolderPage,
+} from './folder-page.ts';
 
 /** One call looks at so many messages, newest first; a cursor goes on where it ended. */
 const MESSAGES_MAX = 300;
@@ -68,7 +75,7 @@ async function collect(
       const messages = await fetchLinked(client, batch, folder);
       for (const uid of batch) {
         const message = messages.get(uid);
-        const isWanted = message !== undefined && isMatch?.(message.head) !== false;
+        const isWanted = message !== undefined && isMatch?.(message) !== false;
         if (isWanted && !groups.add(message)) return uid + 1;
         below = uid;
       }
@@ -79,8 +86,7 @@ async function collect(
   return below;
 }
 
-interface LinkedMessage {
-  head: MessageHead;
+interface LinkedMessage extends Candidate {
   /** The server's own number, where it has one. */
   threadId: string | null;
   /** This message and those that it answers, oldest first. */
@@ -111,6 +117,7 @@ function toLinked(message: FetchMessageObject, folder: string): LinkedMessage {
   const [root = [], rest] = [earlier.slice(0, 1), earlier.slice(1).slice(-REFERENCES_MAX)];
   return {
     head: readHead(message, folder),
+    arrivedAt: arrivalOf(message),
     threadId: message.threadId ?? null,
     ids: [...new Set([...root, ...rest, ...own])],
   };
