@@ -1,4 +1,5 @@
 // What the person at the browser goes through: login, sign-up, consent, and the pages themselves.
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Account, call, newEmail, PASSWORD, signUp } from '../../../services/toolhub/test/accounts.ts';
 import {
@@ -209,6 +210,18 @@ describe('login and consent', () => {
       iss: url,
     });
     expect(location.searchParams.has('code')).toBe(false);
+  });
+
+  test('log-in and consent bear the sign of the dashboard, by which people know whose page asks for their password', async () => {
+    const icon = readFileSync(
+      new URL('../../../services/toolhub/dashboard/public/icon.svg', import.meta.url),
+      'utf8',
+    );
+    const shapes = icon.match(/(?<= (?:cx|cy|r|fill)=")[^"]+/g);
+    for (const browser of [new Browser(), account.browser]) {
+      const { text } = await browser.open(authorizeUrl(url, client, newPkce()));
+      for (const shape of shapes ?? []) expect(text).toContain(`"${shape}"`);
+    }
   });
 
   test('[TH-13.1] the pages carry a strict CSP and the other headers', async () => {
