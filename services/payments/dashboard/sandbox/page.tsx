@@ -37,6 +37,7 @@ const payColumn: Column<TestId> = {
       to="/payments/new"
       search={{ from: 'pm_bob', to: id } as never}
       size="sm"
+      className="ui-together"
       aria-label={`${words.use}: ${id}`}
     >
       {words.use}
