@@ -35,7 +35,7 @@ test('so can every sample of the reference', () => {
   expect(samples.flatMap(({ source }) => faults(source))).toEqual([]);
 });
 
-/** Each was pasted into zsh 5.9, which refused it or did something else. */
+/** Each was pasted into zsh 5.9, which refused it or did something else; of the last, bash does the same. */
 const refused: readonly (readonly [string, string, RegExp])[] = [
   ['a comment behind a command', 'npm start     # both products', /^#: .*no comments/],
   ['a comment on a line of its own', 'npm test\n# and then\nnpm start', /^#: .*no comments/],
@@ -49,6 +49,7 @@ const refused: readonly (readonly [string, string, RegExp])[] = [
   ['a modifier', 'curl "http://$HOST:api/"', /braces/],
   ['a variable of the shell', 'path=/v1/payments', /variable of that name/],
   ['one behind another', 'A=1 status=200', /variable of that name/],
+  ['a question that nobody sees', 'SECRET="$(npx --package some-package some)"', /add --yes/],
 ];
 test.each(refused)('%s is found', (_what, text, says) => {
   expect(faults(text)).toEqual([expect.stringMatching(says)]);

@@ -16,7 +16,20 @@ const OWN_VARIABLES =
 
 /** Everything in a block that a prompt would refuse or read as something else; `matches` says whether a pattern names files. */
 export function faultsOfPasting(text: string, matches: (pattern: string) => boolean): string[] {
-  return wordsOf(withoutHereDocuments(text)).flatMap((word) => {
+  return [...questionsUnseen(text), ...wordsOf(withoutHereDocuments(text)).flatMap(faultsOfWord(matches))];
+}
+
+/** npx asks before it fetches a package, and what it asks would become a part of what is kept. */
+function questionsUnseen(text: string): string[] {
+  const kept = [...text.matchAll(/\$\((npx [^()]*--package[^()]*)\)/g)].map(([, command = '']) => command);
+  return kept
+    .filter((command) => !/ (--yes|-y) /.test(command))
+    .map((command) => `${command}: nobody sees what npx asks; add --yes`);
+}
+
+const faultsOfWord =
+  (matches: (pattern: string) => boolean) =>
+  (word: Word): string[] => {
     const { text: shown, bare, live } = word;
     const at = (says: string) => [`${shown}: ${says}`];
     if (bare.startsWith('#')) return at('zsh knows no comments at a prompt; say it above the block');
@@ -32,8 +45,7 @@ export function faultsOfPasting(text: string, matches: (pattern: string) => bool
     if (word.isCommand && OWN_VARIABLES.test(bare))
       return at('a shell has a variable of that name; take another');
     return [];
-  });
-}
+  };
 
 const withoutVariables = (bare: string) => bare.replaceAll(/\$\{[^}]*\}|\$[?*]/g, '');
 

@@ -303,6 +303,11 @@ test('a program that npx found is named as its reader types it', async () => {
   expect(await said(['help', 'sandbox'])).toMatch(/^ {2}npx payments sandbox clock /);
   expect(await said([])).toContain('  npx payments login ');
   expect((await inProcess(['frobnicate'])).err).toContain('See: payments --help');
+  const fetched = { npm_config_package: './payments-api-0.1.0.tgz' };
+  expect(await said(['frobnicate'], fetched)).toContain(
+    'See: npx --package ./payments-api-0.1.0.tgz payments --help',
+  );
+  expect(await said(['frobnicate'], { npm_config_package: '' })).toContain('See: npx payments --help');
 });
 
 test('completion offers the words that fit', async () => {
