@@ -24,9 +24,9 @@ export {
   type Logger,
   type LoggerOptions,
   type LogLevel,
-  logDestination,
   scrubText,
 } from './log.ts';
+export { logDestination } from './log-output.ts';
 export { Counter, createMetrics, Gauge, Histogram, type Metrics, type MetricsOptions } from './metrics.ts';
 export { createLoggedOutage, createOutage, type Outage, type OutageReport } from './outage.ts';
 export { type Closer, closingOnFailure, type RunOptions, runUntilSignal } from './run.ts';

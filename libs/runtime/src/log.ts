@@ -1,4 +1,5 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
+import { logDestination } from './log-output.ts';
 import { currentTrace } from './trace.ts';
 
 export type { DestinationStream as LogDestination, Logger } from 'pino';
@@ -126,20 +127,6 @@ function traceOf(logger: Logger): object {
 }
 
 export type LoggerOptions = { name: string; level: LogLevel; destination?: DestinationStream };
-
-const BUFFER_BYTES = 4_096;
-const FLUSH_MS = 100;
-
-let output: DestinationStream | undefined;
-
-/**
- * JSON lines on stdout, written in blocks and without blocking; pino writes what is left when the process exits. There is
- * one for all loggers of the process, because each flushes by a timer that nothing ends.
- */
-export function logDestination(): DestinationStream {
-  output ??= pino.destination({ dest: 1, sync: false, minLength: BUFFER_BYTES, periodicFlush: FLUSH_MS });
-  return output;
-}
 
 export function createLogger(options: LoggerOptions): Logger {
   const logger = pino(

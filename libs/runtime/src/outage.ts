@@ -1,4 +1,4 @@
-import type { Logger } from './log.ts';
+import type { Logger } from 'pino';
 
 /** A time in which what is tried again and again fails: told when it begins and when it ends, not at every try. */
 export interface Outage {

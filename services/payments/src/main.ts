@@ -17,6 +17,7 @@ import {
   createLogger,
   createMetrics,
   listen,
+  logDestination,
   runMain,
   runUntilSignal,
 } from '@libs/runtime';
@@ -83,7 +84,7 @@ async function start(config: PaymentsConfig, closers: Closer[]): Promise<void> {
         })
       : undefined;
   const running = runUntilSignal({ app: payments.app, onDrain: () => payments.stopJobs(), closers });
-  if (listening) process.stdout.write(welcome(config, { address: listening.url, ...secrets }));
+  if (listening) logDestination().write(welcome(config, { address: listening.url, ...secrets }));
   await running;
 }
 

@@ -16,6 +16,7 @@ import {
   createLogger,
   createMetrics,
   listen,
+  logDestination,
   runMain,
   runUntilSignal,
 } from '@libs/runtime';
@@ -78,7 +79,7 @@ async function start(config: Config, connectors: readonly Connector[], closers: 
     ...{ app: toolhub.app, onDrain: () => toolhub.stopJobs(), closers },
     drainTimeoutMs: CALL_LONGEST_MS + ANSWER_MS,
   });
-  process.stdout.write(welcome(config));
+  logDestination().write(welcome(config));
   await running;
 }
 
