@@ -22,6 +22,9 @@ test.each([
   failure('connection to the remote node failed', '08006'),
   failure('server conn crashed?', '08P01'),
   failure('cannot execute INSERT in a read-only transaction', '25006'),
+  failure('password authentication failed for user "payments"', '28P01'),
+  failure('no pg_hba.conf entry for host "10.0.0.1"', '28000'),
+  failure('database "payments" does not exist', '3D000'),
 ])('the database is away: $message', (error) => {
   expect(isDatabaseAway(error)).toBe(true);
 });

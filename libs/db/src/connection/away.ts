@@ -6,9 +6,10 @@ const SOCKET_CODES: ReadonlySet<unknown> = new Set([
 
 /**
  * Postgres, or a pooler before it, says so itself: the connection failed (08), the server stops, crashed or starts (57P0),
- * has no free connection (53300), or takes no writes because the roles of two servers were just changed (25006).
+ * has no free connection (53300), or takes no writes because the roles of two servers were just changed (25006). Nor does it let
+ * anybody in whose password was changed there first (28), or where it is being put in another's place (3D000).
  */
-const SERVER_CODES = /^(08...|57P0.|53300|25006)$/;
+const SERVER_CODES = /^(08...|28...|3D000|57P0.|53300|25006)$/;
 
 /** The driver gives no code where the connection ended without a word. */
 const DRIVER_MESSAGES =
