@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { createConnection } from 'node:net';
+import { createConnection, type Socket } from 'node:net';
 import type SftpClient from 'ssh2-sftp-client';
 import type { SftpPlace } from './sftp-place.ts';
 
@@ -15,6 +15,8 @@ export interface SftpOptions {
 
 const READY_TIMEOUT_MS = 20_000;
 const OPEN_MS = 40_000;
+/** How long we wait for the server to take leave. */
+const END_MS = 1_000;
 const KEEPALIVE_MS = 10_000;
 const KEEPALIVES_MISSED_MAX = 3;
 /** Longer than the largest file takes on a slow line. */
@@ -32,7 +34,12 @@ function isHostKey(key: Buffer, fingerprint: string): boolean {
   return `SHA256:${actual}` === fingerprint.replace(/=+$/, '');
 }
 
-async function connect(options: SftpOptions): Promise<SftpClient> {
+interface Line {
+  client: SftpClient;
+  sock: Socket;
+}
+
+async function connect(options: SftpOptions): Promise<Line> {
   const { place, privateKeyPath, hostKeyFingerprint, openMs = OPEN_MS } = options;
   // Read where a bank is asked: it is a twentieth of the start of every process, and few speak with one.
   const { default: Client } = await import('ssh2-sftp-client');
@@ -58,7 +65,7 @@ async function connect(options: SftpOptions): Promise<SftpClient> {
       keepaliveCountMax: KEEPALIVES_MISSED_MAX,
       hostVerifier: (key) => hostKeyFingerprint === null || isHostKey(key, hostKeyFingerprint),
     });
-    return client;
+    return { client, sock };
   } catch (error) {
     sock.destroy();
     const detail = error instanceof Error ? error.message : String(error);
@@ -71,7 +78,7 @@ async function connect(options: SftpOptions): Promise<SftpClient> {
 /** One connection that is opened when it is needed, shared by calls that follow each other, and closed when idle. */
 export class SftpConnection {
   readonly #options: SftpOptions;
-  #client: SftpClient | undefined;
+  #line: Line | undefined;
   #timer: NodeJS.Timeout | undefined;
   /** Calls wait for each other: a connection does one thing at a time. */
   #last: Promise<unknown> = Promise.resolve();
@@ -93,8 +100,8 @@ export class SftpConnection {
 
   async #run<T>(work: (client: SftpClient) => Promise<T>): Promise<T> {
     clearTimeout(this.#timer);
-    this.#client ??= await connect(this.#options);
-    const client = this.#client;
+    this.#line ??= await connect(this.#options);
+    const { client } = this.#line;
     let patience: NodeJS.Timeout | undefined;
     const tooLong = new Promise<never>((_, reject) => {
       const error = new SftpUnreachable("the bank's server stopped answering");
@@ -108,15 +115,19 @@ export class SftpConnection {
       throw error;
     } finally {
       clearTimeout(patience);
-      if (this.#client) this.#timer = setTimeout(() => void this.#drop(), IDLE_MS).unref();
+      if (this.#line) this.#timer = setTimeout(() => void this.#drop(), IDLE_MS).unref();
     }
   }
 
   async #drop(): Promise<void> {
     clearTimeout(this.#timer);
-    const client = this.#client;
-    this.#client = undefined;
+    const line = this.#line;
+    this.#line = undefined;
+    if (!line) return;
+    // Over a line that is dead nobody takes leave of us.
+    const patience = setTimeout(() => line.sock.destroy(), END_MS);
     // A connection that is broken already cannot be ended, and need not be.
-    await client?.end().catch(() => undefined);
+    await line.client.end().catch(() => undefined);
+    clearTimeout(patience);
   }
 }

@@ -12,6 +12,7 @@ import {
 } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { startDyingLine } from '../test/dying-line.ts';
 import { replyLines, text } from '../test/nacha-files.ts';
 import { newPrivateKey, type SftpBank, startSftpBank } from '../test/sftp-bank.ts';
 import { type AchSftp, type AchSftpDependencies, createAchSftp, SftpNameTaken } from './sftp.ts';
@@ -435,6 +436,18 @@ describe('the bank', () => {
     await expect(line.collect(new Date())).rejects.toThrow(/does not begin to speak SFTP/);
     bank.isMute = false;
     expect((await line.collect(new Date())).files).toEqual([]);
+  });
+
+  test('[P-5.14] whose line has died is not waited for when we take leave', async () => {
+    const path = await startDyingLine(Number(new URL(bank.url).port));
+    try {
+      const line = connect({ url: `sftp://house@127.0.0.1:${path.port}/` });
+      await line.collect(new Date());
+      path.die();
+      await line.close();
+    } finally {
+      await path.close();
+    }
   });
 
   test('without the folder of answers: an error, not an empty list', async () => {
