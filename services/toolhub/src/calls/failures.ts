@@ -16,6 +16,12 @@ export const FIRST_DID_NOTHING =
 export const MAYBE_DONE =
   'Whether it was carried out is not known; look at the platform, and use a new key to do it again.';
 
+/** Whoever is told of a failure alone does it again, and somebody gets a message twice. */
+export function maybeDone(failure: Failure): Failure {
+  const said = failure.message.replace(/[.]$/, '');
+  return { ...failure, message: `${said}; what was asked for may have been done` };
+}
+
 export const CANCELED: Failure = { code: 'canceled', message: 'The call was canceled.' };
 
 const OTHER_CALL: Record<'/approval_id' | '/idempotency_key', string> = {

@@ -4,10 +4,10 @@ import type { ConnectorService } from '../connectors/service.ts';
 import type { OpenResult } from '../credentials/credential.ts';
 import type { CredentialService } from '../credentials/service.ts';
 import type { Links } from '../links.ts';
-import { type CatalogueTool, type PlatformTool, takesIdempotencyKey } from '../tools/tool.ts';
+import { type CatalogueTool, isReadOnly, type PlatformTool, takesIdempotencyKey } from '../tools/tool.ts';
 import { type CallRequest, principalOf } from './call.ts';
 import { CallTimeout, withDeadline } from './deadline.ts';
-import { CANCELED, fromConnector, notReady } from './failures.ts';
+import { CANCELED, fromConnector, maybeDone, notReady } from './failures.ts';
 import type { Failure } from './result.ts';
 import { checkLength } from './result-length.ts';
 import { shareReads } from './shared-reads.ts';
@@ -77,12 +77,14 @@ export function createPlatformCalls(deps: PlatformCallsDependencies): PlatformCa
       );
       return { ran, isOpen: false };
     } catch (error) {
-      const isOpen = mayBeDone(error, tool, mayHaveActed);
-      return { ran: { kind: 'failed', failure: explain(error, request, tool) }, isOpen };
+      const isOpen = isOpenAfter(error, tool, mayHaveActed);
+      const failure = explain(error, request, tool);
+      const told = isOpen && !isReadOnly(tool.class) ? maybeDone(failure) : failure;
+      return { ran: { kind: 'failed', failure: told }, isOpen };
     }
   }
 
-  function mayBeDone(error: unknown, tool: PlatformTool, mayHaveActed: boolean): boolean {
+  function isOpenAfter(error: unknown, tool: PlatformTool, mayHaveActed: boolean): boolean {
     if (!(error instanceof ConnectorError)) return mayHaveActed;
     if (error.outcomeOpen) return true;
     // Of several requests the last one was not taken; what the others did stays, unless the connector knows better.

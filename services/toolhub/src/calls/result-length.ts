@@ -16,9 +16,7 @@ export function checkLength(content: Record<string, unknown>, tool: PlatformTool
       platformCode: 'result_too_long',
     });
   // It answered that it did what it was asked for, and nobody will read what it said of it.
-  throw new ConnectorError('platform_unavailable', `${said}; what was asked for may have been done`, {
-    outcomeOpen: true,
-  });
+  throw new ConnectorError('platform_unavailable', said, { outcomeOpen: true });
 }
 
 /** What is left of a length after all names and texts in a value; negative where they do not fit, and then no more is read. */

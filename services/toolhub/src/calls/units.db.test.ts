@@ -243,6 +243,19 @@ describe('the unit of a call', () => {
     expect([usedBefore, arrived - sentBefore, await usedBy(id)]).toEqual(isFree ? [0, 1, 1] : [1, 0, 1]);
   });
 
+  test.each<Behaviour>(['cut', 'hang', 'break', 'lose', 'vanish'])(
+    '[TH-5.7] what may have been done is told to whoever would do it again: a change that met “%s”, not a read',
+    async (how) => {
+      const id = await newCustomer();
+      behaviour = how;
+      const saidOf = async (tool: string) =>
+        (await callTool(hub.url, id, tool, {})).body.result?.structuredContent?.error;
+      const told = expect.stringMatching(/; what was asked for may have been done$/);
+      expect(await saidOf('post_send_parcel')).toMatchObject({ code: 'platform_unavailable', message: told });
+      expect(await saidOf('post_track_parcel')).not.toMatchObject({ message: told });
+    },
+  );
+
   test('[TH-7.13] a read that was cut and then refused has done nothing', async () => {
     const id = await newCustomer();
     atFirst = ['cut', 'slow'];

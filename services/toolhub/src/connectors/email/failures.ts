@@ -156,10 +156,9 @@ export function fromSmtpError(error: unknown, { oauth }: { oauth: boolean }): Co
   }
   // Between the end of the message and the server's answer nobody knows whether it was taken.
   const mayBeTaken = failure.command === 'DATA';
-  const unknown = mayBeTaken ? '; the message may have been taken' : '';
   return new ConnectorError(
     'platform_unavailable',
-    `the SMTP server does not answer (${failure.code ?? 'no code'})${unknown}`,
+    `the SMTP server does not answer (${failure.code ?? 'no code'})`,
     { cause: error, outcomeOpen: mayBeTaken, nothingDone: !mayBeTaken },
   );
 }

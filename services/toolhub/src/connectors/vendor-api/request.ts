@@ -192,10 +192,8 @@ export function notNow(
   message: string,
   { isRead, isHalfway = false, ...code }: { isRead: boolean; isHalfway?: boolean; platformCode?: string },
 ): ConnectorError {
-  if (isRead) return new ConnectorError('platform_unavailable', message, code);
-  if (!isHalfway) return new ConnectorError('platform_unavailable', message, { ...code, nothingDone: true });
-  const maybeDone = `${message}; what was asked for may have been done`;
-  return new ConnectorError('platform_unavailable', maybeDone, { ...code, outcomeOpen: true });
+  const outcome = isRead ? {} : isHalfway ? { outcomeOpen: true } : { nothingDone: true };
+  return new ConnectorError('platform_unavailable', message, { ...code, ...outcome });
 }
 
 export function tokenRefused(title: string): ConnectorError {
