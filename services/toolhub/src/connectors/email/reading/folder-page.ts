@@ -31,12 +31,12 @@ export interface FolderScan {
   criteria: SearchObject;
   below: number;
   /** What the server could not be asked for, looked for here; null where it was asked for everything. */
-  isMatch: ((message: Candidate) => boolean) | null;
+  isMatch: ((message: DatedHead) => boolean) | null;
   /** Whether few of those that the server finds are expected to match. */
   isRare: boolean;
 }
 
-export interface Candidate {
+export interface DatedHead {
   head: MessageHead;
   /** When the server got it; undefined where it does not say. */
   arrivedAt: Date | undefined;

@@ -8,7 +8,7 @@ import { type MessageSummary, readHead } from '../mime/message.ts';
 import { readMimeTree } from '../mime/mime-tree.ts';
 import {
   arrivalOf,
-  type Candidate,
+  type DatedHead,
   type FolderArguments,
   type FolderPage,
   type FolderScan,
@@ -125,7 +125,7 @@ function fetchCandidates(
   client: ImapFlow,
   uids: readonly number[],
   folder: string,
-): Promise<Map<number, Candidate & { head: MessageSummary }>> {
+): Promise<Map<number, DatedHead & { head: MessageSummary }>> {
   const query = {
     uid: true,
     flags: true,

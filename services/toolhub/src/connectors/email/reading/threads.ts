@@ -8,7 +8,7 @@ import { MESSAGE_ID, unfold } from '../mime/header-fields.ts';
 import { type Flag, readHead } from '../mime/message.ts';
 import {
   arrivalOf,
-  type Candidate,
+  type DatedHead,
   type FolderArguments,
   type FolderPage,
   type FolderScan,
@@ -86,7 +86,7 @@ async function collect(
   return below;
 }
 
-interface LinkedMessage extends Candidate {
+interface LinkedMessage extends DatedHead {
   /** The server's own number, where it has one. */
   threadId: string | null;
   /** This message and those that it answers, oldest first. */
