@@ -66,6 +66,25 @@ describe('tools', () => {
     server.statuses.delete(endless);
   });
 
+  it('shows what can be chosen in a poll, of a boosted one, too', async () => {
+    const account = { id: '1', username: 'bob' };
+    const options = [{ title: 'tea', votes_count: 2 }, { title: 'coffee', votes_count: null }, 7];
+    const poll = { options, multiple: true, expires_at: '2026-11-20T10:00:00.000Z', expired: false };
+    const asked = { id: '1', account, content: '<p>Which?</p>', poll };
+    const boost = { ...asked, id: '2', poll: null, reblog: asked };
+    server.failNext({
+      kind: 'reply',
+      reply: { json: [boost, asked, { ...asked, id: '3', poll: undefined }] },
+    });
+    const { items } = await call<{ items: { poll: unknown }[] }>('mastodon_get_timeline', { kind: 'home' });
+    const choices = [
+      { text: 'tea', votes: 2 },
+      { text: 'coffee', votes: null },
+    ];
+    const shown = { choices, multiple: true, ends_at: '2026-11-20T10:00:00.000Z', ended: false };
+    expect(items.map((item) => item.poll)).toEqual([shown, shown, null]);
+  });
+
   it('of a thread of thousands reads the nearest above and the first below', async () => {
     const account = { id: '1', username: 'bob' };
     const statuses = (kind: string) =>

@@ -3,6 +3,7 @@ import { createPostReader, type ReadPost } from '../vendor-api/plain-text.ts';
 import { countOrNull, fieldsOf, listOf, textOrNull } from '../vendor-api/shape.ts';
 import { closed, nullableCount, nullableText } from '../vendor-api/tool-schemas.ts';
 import { shape } from './api.ts';
+import { pollSchema, readPoll } from './poll.ts';
 
 export const accountSchema = closed({
   id: Type.String(),
@@ -27,6 +28,7 @@ export const statusSchema = closed({
     closed({ id: Type.String(), account: accountSchema, text: Type.String() }),
   ]),
   media: Type.Array(closed({ type: nullableText, url: nullableText, description: nullableText })),
+  poll: pollSchema,
   replies: nullableCount,
   boosts: nullableCount,
   favourites: nullableCount,
@@ -73,6 +75,7 @@ export async function readStatus(value: unknown, readPost: ReadPost): Promise<Ma
         description: textOrNull(media.description),
       };
     }),
+    poll: readPoll((boosted ?? status).poll),
     replies: countOrNull(status.replies_count),
     boosts: countOrNull(status.reblogs_count),
     favourites: countOrNull(status.favourites_count),
