@@ -9,7 +9,7 @@ import hmac
 import json
 import re
 import time
-from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Dict, Iterable, List, Optional, Protocol, Sequence, Tuple, Union
 
 from ._errors import SignatureInvalidError
 from ._event_types import WebhookEvent, to_webhook_event
@@ -24,8 +24,16 @@ SIGNATURES_READ_MAX = 16
 SIGNATURES_APART = re.compile(r",? +|,(?=v[0-9]+[a-z]*,)")
 
 Body = Union[bytes, bytearray, memoryview, str]
-#: As a framework gives them: a mapping, or pairs of text or bytes.
-Headers = Union[Mapping[str, Any], Iterable[Tuple[Any, Any]]]
+
+
+class WithItems(Protocol):
+    """A mapping, or what only has its pairs, as the headers of the standard library's own server."""
+
+    def items(self) -> Iterable[Tuple[Any, Any]]: ...
+
+
+#: As a framework gives them: something with items, or pairs of text or bytes.
+Headers = Union[WithItems, Iterable[Tuple[Any, Any]]]
 
 
 class Webhooks:
