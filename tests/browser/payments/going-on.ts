@@ -267,4 +267,33 @@ export function testGoingOn(running: () => Mishaps): void {
     expect(await dialog.count()).toBe(0);
     await page.context().close();
   });
+
+  test('the link of a mail leads to its page in the organisation that it is about, over the log-in, too', async () => {
+    const { dashboard, openAs } = running();
+    const person = await signUp(dashboard, { name: 'Ada Lovelace', organisation: 'Weavers' });
+    await verifyAddress(dashboard, person);
+    const body = { url: `${dashboard.url}/hooks`, description: 'Told of by mail' };
+    const { body: endpoint } = await person.call('POST', '/v1/webhook_endpoints', body);
+    // From now on the session is that of another organisation.
+    expect((await person.call('POST', '/v1/session/organisations', { name: 'Spinners' })).status).toBe(201);
+    const pathname = `/dashboard/webhooks/${endpoint.id}`;
+    const page = await openAs(person.cookie);
+    const isThere = async () => {
+      await page.getByText('Told of by mail').first().waitFor();
+      await page.getByRole('button', { name: /Switch organisation: Weavers/ }).waitFor();
+      await expect.poll(() => page.url().replace(/^.*(?=\/dashboard)/, '')).toBe(pathname);
+    };
+    await page.goto(`${pathname}?organisation=${person.organisationId}`);
+    await isThere();
+    await page.context().clearCookies();
+    await page.goto(`${pathname}?organisation=${person.organisationId}`);
+    await page.getByLabel('E-mail').fill(person.email);
+    await page.getByRole('textbox', { name: 'Password' }).fill(PASSWORD);
+    await page.getByRole('button', { name: 'Log in', exact: true }).click();
+    await isThere();
+    // One that the person does not belong to changes nothing.
+    await page.goto(`/dashboard/webhooks?organisation=${person.organisationId.slice(0, -1)}0`);
+    await page.getByText('Told of by mail').first().waitFor();
+    await page.context().close();
+  });
 }

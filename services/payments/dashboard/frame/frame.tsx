@@ -7,6 +7,7 @@ import { mode } from '../api/mode.ts';
 import { account } from '../session/account.tsx';
 import { Brand } from '../session/brand.tsx';
 import { useChangedRole } from '../session/changed-role.ts';
+import { useMeantOrganisation } from '../session/meant-organisation.ts';
 import { LiveBanner } from '../session/needs-live-access.tsx';
 import { useFollowedSession, useRights } from '../session/session.ts';
 import { useSwitchedElsewhere } from '../session/switched-elsewhere.ts';
@@ -67,6 +68,7 @@ export function Frame() {
   const rights = useRights();
   const navigate = useNavigate();
   useSwitchedElsewhere(session.data);
+  const isOnTheWay = useMeantOrganisation(session.data);
   useChangedRole(session.data);
   if (session.data === undefined) {
     return (
@@ -111,7 +113,9 @@ export function Frame() {
       {session.data.user.email_verified ? null : (
         <UnverifiedBanner account={account} email={session.data.user.email} />
       )}
-      {session.data.organisation === null ? (
+      {isOnTheWay ? (
+        <Loading />
+      ) : session.data.organisation === null ? (
         <AnotherOrganisationPanel key={session.data.user.id} />
       ) : (
         // Anew for another person or organisation: what was typed for one must not be sent for the other.

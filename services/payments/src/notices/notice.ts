@@ -15,13 +15,23 @@ export function rolesFor({ kind }: Notice): readonly Role[] {
   return kind === 'webhook_endpoint_disabled' ? writers : owners;
 }
 
-/** `dashboard` is the address of the pages in test mode. */
-export function wordsOf(notice: Notice, dashboard: string): Pick<Mail, 'subject' | 'text'> {
+export interface NoticePlace {
+  /** The address of the pages in test mode. */
+  dashboard: string;
+  /** Whose page it is: who belongs to several may look at another one just then. Notices from before it was kept have none. */
+  organisationId: string | undefined;
+}
+
+export function wordsOf(
+  notice: Notice,
+  { dashboard, organisationId }: NoticePlace,
+): Pick<Mail, 'subject' | 'text'> {
+  const whose = organisationId === undefined ? '' : `?organisation=${organisationId}`;
   switch (notice.kind) {
     case 'live_access_approved':
       return {
         subject: 'Live access is approved',
-        text: letter('your organisation can make live keys now:', `${dashboard}/live/keys`),
+        text: letter('your organisation can make live keys now:', `${dashboard}/live/keys${whose}`),
       };
     case 'live_access_refused':
       return {
@@ -30,7 +40,7 @@ export function wordsOf(notice: Notice, dashboard: string): Pick<Mail, 'subject'
           'your organisation was refused live access.',
           'Live keys that it has no longer work.',
           ...(notice.reason === null ? [] : ['', notice.reason]),
-          ...['', 'You can ask again in the settings:', `${dashboard}/settings`],
+          ...['', 'You can ask again in the settings:', `${dashboard}/settings${whose}`],
         ),
       };
     case 'webhook_endpoint_disabled': {
@@ -41,7 +51,7 @@ export function wordsOf(notice: Notice, dashboard: string): Pick<Mail, 'subject'
         text: letter(
           `an endpoint of your organisation is switched off, since ${why}.`,
           'Nothing is sent to it until you switch it on again:',
-          `${pages}/webhooks/${notice.endpointId}`,
+          `${pages}/webhooks/${notice.endpointId}${whose}`,
         ),
       };
     }

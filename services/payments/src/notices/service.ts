@@ -25,6 +25,8 @@ interface PlannedNotice {
   id: string;
   email: string;
   notice: Notice;
+  /** Not in those that were planned before it was kept. */
+  organisationId?: string;
 }
 
 const JOB = 'mail.notice';
@@ -35,7 +37,7 @@ export function createNotices(deps: NoticesDependencies): Notices {
     async plan(tx, organisationId, notice) {
       const people = await deps.members.reachable(tx, { organisationId, roles: rolesFor(notice) });
       const jobs = people.map(({ email }) => {
-        const payload: PlannedNotice = { id: deps.newId('ntc'), email, notice };
+        const payload: PlannedNotice = { id: deps.newId('ntc'), email, notice, organisationId };
         return { name: JOB, payload };
       });
       if (jobs.length > 0) await enqueueJobs(tx, deps.database.schema, jobs);
@@ -47,10 +49,10 @@ export function createNotices(deps: NoticesDependencies): Notices {
         batchMax: 1,
         handle: async (jobs) => {
           for (const { payload, attempt } of jobs as readonly Job<PlannedNotice>[]) {
-            const { id, email, notice } = payload;
+            const { id, email, notice, organisationId } = payload;
             // Only the first try counts: those of a mail server that is away must not use up what may leave.
             if (attempt === 1 && !(await deps.limit.take(`${notice.kind} ${email}`)).allowed) continue;
-            await deps.mailer.send({ id, to: email, ...wordsOf(notice, dashboard) });
+            await deps.mailer.send({ id, to: email, ...wordsOf(notice, { dashboard, organisationId }) });
           }
         },
       },
