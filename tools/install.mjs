@@ -79,7 +79,7 @@ function isTurnOurs() {
     return true;
   } catch (error) {
     if (error.code === 'EEXIST') return false;
-    throw error;
+    return fail(`The dependencies cannot be installed: ${turn} cannot be written (${error.code}).`);
   }
 }
 
