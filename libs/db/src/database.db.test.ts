@@ -57,6 +57,16 @@ test('what the address asks of the server holds beside our settings, and in plac
   expect(rows).toEqual([{ geqo: 'off', path: 'public' }]);
 });
 
+test('a server that ends idle sessions ends none of ours', async () => {
+  const name = new URL(test_.url).pathname.slice(1);
+  await database.query(`alter database "${name}" set idle_session_timeout = '1s'`);
+  const idle = await openDatabase({ url: test_.url, schema: 'public', connectionsMax: 1 });
+  const { rows } = await idle.query(`select current_setting('idle_session_timeout') as ends_after`);
+  await idle.close();
+  await database.query(`alter database "${name}" reset idle_session_timeout`);
+  expect(rows).toEqual([{ ends_after: '0' }]);
+});
+
 test('a file of the address that is missing is told in one line', async () => {
   const url = 'postgres://127.0.0.1:1/nowhere?sslrootcert=/no-such-file.pem';
   await expect(openDatabase({ url, schema: 'public' })).rejects.toThrow(

@@ -54,6 +54,9 @@ const KEEP_ALIVE_MS = 10_000;
 
 const keptAlive = { keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_MS };
 
+/** Who listens says nothing for hours: a server that ends idle sessions would end it, and what is announced meanwhile is not heard. */
+const keptIdle = { idle_session_timeout: '0' };
+
 const INT8_OID = 20;
 const DATE_OID = 1082;
 
@@ -126,7 +129,8 @@ function asItIs(url: string): pg.ClientConfig {
 /** For connections that live longer than a transaction. */
 export function directOptions(options: ConnectionOptions): pg.ClientConfig {
   const address = driverAddress(options.directUrl ?? options.url);
-  const settings = Object.entries(connectionSettings(options)).map(([name, value]) => `-c ${name}=${value}`);
+  const wanted = { ...connectionSettings(options), ...keptIdle };
+  const settings = Object.entries(wanted).map(([name, value]) => `-c ${name}=${value}`);
   return {
     connectionString: address.connectionString,
     // Of two that set the same, the last one counts.
