@@ -92,6 +92,11 @@ describe('runMain', () => {
       Object.assign(new Error('password authentication failed'), { code: '28P01' }),
       /refuses the password/,
     ],
+    [
+      'standby',
+      Object.assign(new Error('cannot execute LISTEN during recovery'), { code: '25006' }),
+      /takes no writes.*; check the database URL \(cannot execute LISTEN/,
+    ],
   ])('%s: one line, exit 1', async (_name, error, line) => {
     const { written, code } = await mainWith(error);
     expect(written).toMatch(line);

@@ -70,6 +70,7 @@ const hintByCode: Record<string, string> = {
   '28P01': 'the database refuses the password; check the database URL',
   '28000': 'the database refuses the user; check the database URL',
   '3D000': 'the database does not exist; check the database URL',
+  '25006': 'the database takes no writes, as one that follows another does; check the database URL',
   '53300': 'the database has no free connection',
   '57P03': 'the database is starting up; try again',
 };
