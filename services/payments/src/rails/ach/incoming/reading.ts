@@ -63,8 +63,11 @@ async function readFiles(
     );
     if (reading.status === 'unusable') await putAsideWhole(context, scope, file, reading.reason);
     if (reading.status === 'read') raiseAlerts(context, { scope, file, aside: reading.aside });
-    await transport.acknowledge(file.name);
-    await markAcknowledged(context.database, { scope, name: file.name }, context.now());
+  }
+  // All are read before: one that the bank keeps where it is must not keep others from being read.
+  for (const { name } of files) {
+    await transport.acknowledge(name);
+    await markAcknowledged(context.database, { scope, name }, context.now());
   }
 }
 

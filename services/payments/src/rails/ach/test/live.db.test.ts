@@ -171,6 +171,25 @@ test('a return is fetched, applied and archived; before settlement it fails the 
   expect(await readdir(join(bank.folder, 'inbound', 'archive'))).toEqual(['returns.ach']);
 });
 
+test('[P-5.13] a file that the bank keeps where it is keeps no other from being read, and is read once', async () => {
+  const id = await payOut();
+  await tickAt('2083-03-01', '22:30');
+  const control = `9${'000000'}${'000001'}${'0'.repeat(42)}`;
+  const nothing = `${'101 '.padEnd(94)}\n${control.padEnd(94)}\n`;
+  await writeFile(join(bank.folder, 'inbound', 'nothing.ach'), nothing);
+  await answerWith('R03');
+  const { aroundRename } = bank;
+  bank.aroundRename = () => Promise.reject(new Error('somebody has it open'));
+  for (const time of ['08:00', '08:10']) {
+    await expect(tickAt('2083-03-02', time)).rejects.toThrow(/rename/i);
+    expect(await history(id)).toBe('pending > processing > failed');
+  }
+  bank.aroundRename = aroundRename;
+  await tickAt('2083-03-02', '08:20');
+  expect(await readdir(join(bank.folder, 'inbound'))).toEqual(['archive']);
+  expect(house.alerts).toEqual([]);
+});
+
 test('[P-5.12] nothing settles before the last file of the bank is read, however many lie before it', async () => {
   const id = await payOut();
   await tickAt('2083-03-01', '22:30');
