@@ -217,6 +217,13 @@ describe('IMAP', () => {
     const refused = await failureOf(call(name));
     expect(refused.code).toBe('platform_error');
     expect(['CANNOT', 'NO']).toContain(refused.platformCode);
+    fault = { at, reply: no('[UNAVAILABLE] not now') };
+    const passing = await failureOf(call(name));
+    // Where the library keeps the code to itself, it is a refusal like any other.
+    expect([passing.code, passing.nothingDone]).toBeOneOf([
+      ['platform_unavailable', true],
+      ['platform_error', false],
+    ]);
     for (const cut of ['', '* LIST () "/" {1000}\r\nabc', `* 1 FETCH (UID 1 BODY[1] {1000}\r\nabc`]) {
       commands = [];
       fault = { at, reply: ({ socket, write }) => write(cut).then(() => void socket.destroy()) };

@@ -45,7 +45,8 @@ const failureMeanings: Readonly<Record<FailureCode, string>> = {
   token_expired: 'The access has run out. `connect_url` leads to connecting it again.',
   platform_error: 'The platform refused the call, with its own code.',
   rate_limited: 'Too many calls, here or at the platform. `retry_after_seconds` says how long to wait.',
-  platform_unavailable: 'The platform did not answer.',
+  platform_unavailable:
+    'The platform did not answer, or says that it is not available. Where a change may have been done, the message says so: look before it is made again.',
   invalid_arguments:
     'The arguments do not fit the tool; `message` says why. `errors` is there where they do not fit its schema, and names each.',
   address_refused: 'The address of a server is private or may not be reached from here.',

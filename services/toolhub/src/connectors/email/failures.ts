@@ -49,8 +49,9 @@ export function fromImapError(
   const failure = error as ImapFlowError;
   const code = failure.serverResponseCode?.toUpperCase() ?? '';
   if (PASSING_IMAP_CODES.has(code)) {
+    // A command that is answered by NO has failed, and the same call does what is left of it.
     return new ConnectorError('platform_unavailable', `the IMAP server is not available now (${code})`, {
-      cause: error,
+      ...{ cause: error, nothingDone: true },
     });
   }
   // The library looks before it sends anything (RFC 7889).
