@@ -40,7 +40,7 @@ export default defineConfig({
             '**/node_modules/**',
             '**/.data/**',
             'tests/citus/**',
-            'tests/browser/**/{mishaps,particulars,reference}.db.test.ts',
+            'tests/browser/**/{mishaps,pages,particulars,reference}.db.test.ts',
           ],
           globalSetup: ['tools/test-database.ts'],
         },

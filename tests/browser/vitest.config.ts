@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
-// `npm run pages`: everything in a browser. The ways of people through both dashboards and a look at every page, which
-// `npm test` goes, too; and all that can go wrong there or that a single page must do, which takes as long again and mostly waits.
+// `npm run pages`: everything in a browser. The ways of people through both dashboards, which `npm test` goes, too; a look at
+// every page, what single pages must do and all that can go wrong there, which takes longer and mostly waits.
 export default defineConfig({
   test: {
     root: join(import.meta.dirname, '..', '..'),
