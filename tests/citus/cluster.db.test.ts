@@ -3,11 +3,11 @@ import { type Database, type DividedTable, idBorders, renewParts } from '@libs/d
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
 import { enqueueJobs, startWorker } from '@libs/jobs';
 import { idBorder } from '@libs/seal';
-import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { EVENTS_TABLE } from '../../services/payments/src/events/store.ts';
 import { paymentsMigrations } from '../../services/payments/src/migrations.ts';
 import { PAYMENTS_TABLES } from '../../services/payments/src/spreading/tables.ts';
+import { createNotes, cutCommit, placeOf } from './cut-commits.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -19,39 +19,8 @@ beforeAll(async () => {
 });
 afterAll(() => made.drop());
 
-/** Where the rows of a tenant lie in a table. */
-async function placeOf(table: string, tenantId: string) {
-  const { rows } = await database.query<{ shard: string; host: string; port: number; groupid: number }>(
-    `select s.shardid::text as shard, n.nodename as host, n.nodeport as port, n.groupid
-     from pg_dist_placement s join pg_dist_node n using (groupid)
-     where s.shardid = get_shard_id_for_distribution_column($1::regclass, $2::text)`,
-    [table, tenantId],
-  );
-  const place = rows[0];
-  if (place === undefined) throw new Error(`${table} has no place for ${tenantId}`);
-  return place;
-}
-
-async function onServer(place: { host: string; port: number }, statements: readonly string[]): Promise<void> {
-  const url = new URL(made.url);
-  url.hostname = place.host;
-  url.port = String(place.port);
-  const client = new pg.Client({ connectionString: url.href });
-  await client.connect();
-  try {
-    for (const statement of statements) await client.query(statement);
-  } finally {
-    await client.end();
-  }
-}
-
 test('a job finds what was committed with it, also where a crash has cut the commit in two', async () => {
-  await database.query(
-    'create table notes (tenant_id text collate "C" not null, id text, primary key (tenant_id, id))',
-  );
-  await database.query(
-    `select create_distributed_table('notes', 'tenant_id', colocate_with => 'payments.payments')`,
-  );
+  await createNotes(database);
   const seen: number[] = [];
   const worker = await startWorker({
     database,
@@ -72,26 +41,10 @@ test('a job finds what was committed with it, also where a crash has cut the com
     },
   });
   try {
-    for (const tenantId of ['a', 'b', 'c', 'd']) {
-      const place = await placeOf('notes', tenantId);
-      const promise = `citus_0_4194304_${Date.now()}_${tenantId.charCodeAt(0)}`;
-      await database.transaction(async (tx) => {
-        // Nobody finishes or undoes it before it is whole.
-        await tx.query('lock table pg_dist_transaction in exclusive mode');
-        // As the server is left when it dies after its promise: what it wrote is kept, and seen by nobody.
-        await onServer(place, [
-          'begin',
-          `insert into payments.notes_${place.shard} values ('${tenantId}', '1')`,
-          `prepare transaction '${promise}'`,
-        ]);
-        // And as the first server is left: the transaction is committed, with its job.
-        await tx.query('insert into pg_dist_transaction (groupid, gid) values ($1, $2)', [
-          place.groupid,
-          promise,
-        ]);
-        await enqueueJobs(tx, database.schema, [{ name: 'notes.read', payload: tenantId }]);
-      });
-    }
+    for (const tenantId of ['a', 'b', 'c', 'd'])
+      await cutCommit(made, { tenantId, note: '1' }, (tx) =>
+        enqueueJobs(tx, database.schema, [{ name: 'notes.read', payload: tenantId }]),
+      );
     await expect.poll(() => seen).toEqual([1, 1, 1, 1]);
   } finally {
     await worker.drain();
@@ -100,7 +53,9 @@ test('a job finds what was committed with it, also where a crash has cut the com
 
 test('the server of a tenant is the one that has its rows', async () => {
   const tenants = ['org_a.test', 'org_b.test', 'org_c.live', 'org_d.live'];
-  const places = await Promise.all(tenants.map((tenantId) => placeOf('payments.payments', tenantId)));
+  const places = await Promise.all(
+    tenants.map((tenantId) => placeOf(database, 'payments.payments', tenantId)),
+  );
   expect(await Promise.all(tenants.map(database.serverOf))).toEqual(
     places.map(({ groupid }) => String(groupid)),
   );

@@ -48,6 +48,7 @@ export function asIfSpread(database: Database): Database {
     ...database,
     isSpread: true,
     settleCommits: () => Promise.resolve(),
+    settleTenant: () => Promise.resolve(),
     transaction: (work, options) => database.transaction((tx) => work(spread(tx)), options),
   };
 }

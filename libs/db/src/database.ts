@@ -73,6 +73,8 @@ export interface Database extends Queryable {
   ): Promise<Subscription>;
   /** Where tables are spread: what was committed before is seen on every server afterwards, also after a crash. */
   settleCommits(): Promise<void>;
+  /** The same for what this tenant's server shows, whichever others are away; throws while that one is. */
+  settleTenant(tenantId: string): Promise<void>;
   /** Where tables are spread: which server has the rows of a tenant; the same name for all where one server has everything. */
   serverOf(tenantId: string): Promise<string>;
   /** The pool at this moment. */
@@ -255,6 +257,11 @@ export async function openDatabase(options: DatabaseOptions): Promise<Database> 
       if (!isSpread) return;
       oneConnection.check();
       await settleCommits();
+    },
+    async settleTenant(tenantId) {
+      if (!isSpread) return;
+      oneConnection.check();
+      await servers.settle(tenantId);
     },
     serverOf: (tenantId) => (isSpread ? servers.of(tenantId) : Promise.resolve('')),
     transaction,

@@ -53,9 +53,10 @@ export {
   tenantStatement,
   withinTransaction,
 } from './spread/by-tenant.ts';
-export { awaitCommits, awaitServers } from './spread/commits.ts';
+export { awaitCommits } from './spread/commits.ts';
 export { placeLibraryTables } from './spread/library-tables.ts';
 export type { PlacedTable, PlacedTables, Placement } from './spread/placement.ts';
 export { CommitsUnsettled } from './spread/settle.ts';
 export { SpreadError, spread } from './spread/spread.ts';
 export { prepareSchema } from './spread/start.ts';
+export { type AwayServer, EVERY_SERVER, findServersThere, type ServersThere } from './spread/there.ts';

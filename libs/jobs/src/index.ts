@@ -1,5 +1,6 @@
 export { attemptAll } from './attempt-all.ts';
 export { type BackgroundPart, createBackground } from './background.ts';
+export type { TenantsOf } from './claims.ts';
 export { createJobMetrics, type JobMetrics } from './metrics.ts';
 export { jobsMigrations } from './migrations.ts';
 export { batchesForCores } from './overlap.ts';

@@ -1,11 +1,12 @@
-import type { Database, Queryable, Subscription } from '@libs/db';
+import { type Database, isServerMissing, type Queryable, type Subscription } from '@libs/db';
 import { createOutage, leaveTrace, type Outage, runInCarried, sharedTrace, startBeats } from '@libs/runtime';
+import { type Claim, claimNext, findServersOf, type TenantsOf } from './claims.ts';
 import type { JobMetrics } from './metrics.ts';
 import { overlapOf } from './overlap.ts';
+import { Running } from './running.ts';
 import type { Schedule } from './schedule.ts';
 import { type Items, Shares } from './shares.ts';
 import {
-  claimJobs,
   completeJobs,
   enqueueJobs,
   extendLeases,
@@ -34,6 +35,8 @@ export interface Handler {
    */
   handle(jobs: readonly Job[], context: { signal: AbortSignal }): Promise<void>;
   batchMax?: number;
+  /** Where tables are spread: its jobs wait for the servers of these alone, and without it for every one. It is not asked on one server. */
+  tenantsOf?: TenantsOf;
   /**
    * For jobs that hold many items each: a batch has about as many jobs as make `max` items, by the size of those before,
    * and at least one. Without it the memory that a batch takes would grow with whoever makes the jobs.
@@ -141,7 +144,10 @@ function createLane(handler: Handler, options: WorkerOptions): Lane {
   const shares = new Shares(handler.items, limit);
   const cron = options.cron?.find((entry) => entry.name === handler.name);
   const abort = new AbortController();
-  const running = new Set<Promise<void>>();
+  const running = new Running();
+  /** Where tables are spread, batches of one server are no matter to those of another. */
+  const isApart = database.isSpread === true;
+  const told = new WeakSet<Promise<void>>();
   let timer: NodeJS.Timeout | undefined;
   let looking = false;
   /** Ends when no claim is under way any more. */
@@ -158,25 +164,34 @@ function createLane(handler: Handler, options: WorkerOptions): Lane {
     if (!looking) looked = leaveTrace(look);
   }
 
+  function mayTake(): boolean {
+    return !stopped && (isApart || running.size < overlap.batches);
+  }
+
   async function look(): Promise<void> {
     looking = true;
     clearTimeout(timer);
     let waitMs = options.pollMs ?? POLL_MS;
     try {
-      while (lookAgain && !stopped && running.size < overlap.batches) {
+      while (lookAgain && mayTake()) {
         lookAgain = false;
         const wanted = shares.jobsMax;
-        const jobs = await claimJobs(database, { name: handler.name, limit: wanted, leaseMs });
+        const claim = await claimNext(database, {
+          ...{ name: handler.name, limit: wanted, leaseMs, tenantsOf: handler.tenantsOf },
+          isFull: (servers) => running.on(servers) >= overlap.batches,
+        });
+        const { jobs } = claim;
+        noteAway(claim);
         shares.note(jobs);
         if (jobs.length > 0) {
           lockedPollMs = 1;
-          startByTrace(jobs);
+          startByTrace(claim);
           options.metrics?.batch(handler.name, { jobs: jobs.length, atOnce: running.size });
         }
-        if (jobs.length === wanted) lookAgain = true;
-        else overlap.ranDry();
+        if (claim.isMore) lookAgain = true;
+        if (jobs.length < wanted) overlap.ranDry();
       }
-      if (!stopped && running.size < overlap.batches) {
+      if (mayTake()) {
         const due = await nextDueInMs(database, handler.name);
         lockedPollMs = due === null || due > 0 ? 1 : Math.min(2 * lockedPollMs, LOCKED_POLL_MS);
         if (due !== null) waitMs = Math.min(waitMs, Math.max(due, lockedPollMs));
@@ -189,18 +204,28 @@ function createLane(handler: Handler, options: WorkerOptions): Lane {
     }
     if (stopped) return;
     // A wake-up that came while the last query ran must not wait for the timer.
-    if (lookAgain && running.size < overlap.batches) looked = look();
+    if (lookAgain && mayTake()) looked = look();
     else timer = setTimeout(wake, waitMs);
   }
 
+  /** Told of as long as it lasts, whichever jobs wait for it. */
+  function noteAway({ away }: Claim): void {
+    for (const { error, back } of away.values()) {
+      if (told.has(back)) continue;
+      told.add(back);
+      outage.failed(error, back);
+      void back.then(() => outage.worked(back));
+    }
+  }
+
   /** What follows from one request goes on under its trace, and so for itself; nearly all jobs have none, or one for each thing. */
-  function startByTrace(jobs: readonly Job[]): void {
+  function startByTrace({ jobs, servers }: Claim): void {
     const groups = [...Map.groupBy(jobs, (job) => sharedTrace(job.traceparent)).values()];
-    for (const inTurn of chainsOf(groups, handler.concurrency)) start(inTurn);
+    for (const inTurn of chainsOf(groups, handler.concurrency)) start(inTurn, servers);
   }
 
   /** Groups of jobs, one after the other. */
-  function start(groups: readonly (readonly Job[])[]): void {
+  function start(groups: readonly (readonly Job[])[], servers: string): void {
     let isDone = false;
     const noted = runInTurn(groups).then((done) => {
       isDone = done;
@@ -212,7 +237,7 @@ function createLane(handler: Handler, options: WorkerOptions): Lane {
       else overlap.ranDry();
       wake();
     });
-    running.add(work);
+    running.add(work, servers);
   }
 
   async function runInTurn(groups: readonly (readonly Job[])[]): Promise<boolean> {
@@ -258,10 +283,22 @@ function createLane(handler: Handler, options: WorkerOptions): Lane {
     } catch (error) {
       if (error instanceof LeaseLost) onError(error, { job: handler.name });
       else if (jobs.length === 1) await giveBack(await letGo(jobs[0] as Job), error);
+      // One by one, each would wait for that server for as long.
+      else if (await isServerAway(jobs)) for (const job of jobs) await giveBack(await letGo(job), error);
       else for (const job of jobs) await run([await letGo(job)]);
       return false;
     } finally {
       extensions.stop();
+    }
+  }
+
+  async function isServerAway(jobs: readonly Job[]): Promise<boolean> {
+    if (!isApart) return false;
+    try {
+      return (await findServersOf(database, jobs, handler.tenantsOf)).away.size > 0;
+    } catch (error) {
+      onError(error, { job: handler.name });
+      return false;
     }
   }
 
@@ -278,7 +315,9 @@ function createLane(handler: Handler, options: WorkerOptions): Lane {
 
   async function giveBack(job: Job, error: unknown): Promise<void> {
     const text = (error instanceof Error ? error.message : String(error)).slice(0, ERROR_TEXT_MAX);
-    const last = job.attempt >= (handler.attemptsMax ?? ATTEMPTS_MAX) && !cron;
+    const isTriedOut = job.attempt >= (handler.attemptsMax ?? ATTEMPTS_MAX) && !cron;
+    // Nothing is wrong with a job whose tenant's server is away, or stands still.
+    const last = isTriedOut && !(error instanceof Error && isServerMissing(database, error));
     const retryInMs = last ? null : (handler.retryDelayMs ?? defaultRetryDelayMs)(job.attempt);
     options.metrics?.tried(handler.name, last ? 'failed' : 'retried', 1);
     onError(error, { job: handler.name, ids: [job.id] });
@@ -295,7 +334,7 @@ function createLane(handler: Handler, options: WorkerOptions): Lane {
       const patience = setTimeout(() => abort.abort(), timeoutMs);
       // What a claim brings that was under way is still done: else it would wait for its lease to run out.
       await looked;
-      await Promise.allSettled(running);
+      await running.settled();
       clearTimeout(patience);
     },
   };

@@ -13,6 +13,7 @@ function openMails({ emailVerified }: { emailVerified: boolean }) {
   const tokens: MailToken[] = [];
   let nowMs = Date.parse('2026-11-15T10:00:00Z');
   const mails = createAccountMails({
+    personIsTenant: false,
     database: { transaction: (work: (tx: unknown) => unknown) => work({}) } as unknown as Database,
     store: {
       async insert(_tx, token, { since, tokensMax }) {

@@ -24,6 +24,8 @@ export interface AccountMailsOptions {
   people: Pick<People<Person>, 'find' | 'lock'>;
   mailer: Pick<Mailer, 'send'>;
   words: MailWords;
+  /** Where tables are spread by tenant: whether each person is one, whose rows lie together. */
+  personIsTenant: boolean;
   newId: NewId;
   randomBytes: RandomBytes;
   now: () => Date;
@@ -90,6 +92,10 @@ export function createAccountMails(options: AccountMailsOptions): AccountMails {
         name: JOB,
         // One at a time: a mail that fails must not send its neighbours again.
         batchMax: 1,
+        tenantsOf: (jobs) =>
+          (jobs as readonly Job<Planned>[]).map(({ payload }) =>
+            options.personIsTenant ? [payload.customerId] : [],
+          ),
         handle: async (jobs) => {
           for (const { payload } of jobs as readonly Job<Planned>[]) await send(payload);
         },

@@ -26,6 +26,8 @@ export interface LoginOptions<P extends Person> {
   onVerified?(tx: Queryable, personId: string): Promise<void>;
   /** In the transaction of a reset that is the first proof of the address: who was in before may have been somebody else. */
   onReclaimed?(tx: Queryable, personId: string): Promise<void>;
+  /** Where tables are spread by tenant: whether each person is one, whose rows lie together. */
+  personIsTenant?: boolean;
   newId: NewId;
   randomBytes: RandomBytes;
   now: () => Date;
@@ -55,7 +57,7 @@ export async function createLogin<P extends Person>(options: LoginOptions<P>): P
   });
   const mails = createAccountMails({
     ...{ database, people, newId, randomBytes, now, store: mailTokens },
-    ...{ mailer: options.mailer, words: options.words },
+    ...{ mailer: options.mailer, words: options.words, personIsTenant: options.personIsTenant ?? false },
   });
   const passkeys = createPasskeys({
     ...{ database, sessions, newId, randomBytes, now, relyingParty: options.relyingParty },

@@ -6,9 +6,6 @@ import { CommitsUnsettled } from './settle.ts';
  * commits, and then tells the others. Until they are told, what was written there is not seen.
  */
 
-/** Databases whose commits could not be waited for when somebody last wanted to, with the transactions that took too long. */
-const unsettled = new WeakMap<object, readonly string[]>();
-
 const WAIT_MS = 10;
 const WAITS_MAX = 200;
 
@@ -24,35 +21,12 @@ export async function awaitCommits(db: Database): Promise<void> {
     await new Promise((done) => setTimeout(done, WAIT_MS));
     open = await readHeld(db, open);
   }
-  requireSeen(db, open);
-  await settle(db);
-}
-
-/** Nothing, unless a server was away, or slow to commit, when commits were last waited for: then throws while it still is. */
-export async function awaitServers(db: Database): Promise<void> {
-  const slow = unsettled.get(db);
-  if (slow === undefined) return;
-  if (slow.length > 0) requireSeen(db, await readHeld(db, slow));
-  await settle(db);
-}
-
-/** Who went on would find a row of a queue without what was written with it, and take that for gone. */
-function requireSeen(db: Database, open: readonly string[]): void {
-  if (open.length === 0) return;
-  unsettled.set(db, open);
-  throw new CommitsUnsettled(
-    `${open.length} ${open.length === 1 ? 'transaction' : 'transactions'} committed here and not yet on every server`,
-  );
-}
-
-async function settle(db: Database): Promise<void> {
-  try {
-    await db.settleCommits();
-    unsettled.delete(db);
-  } catch (error) {
-    unsettled.set(db, []);
-    throw error;
-  }
+  // Who went on would find a row of a queue without what was written with it, and take that for gone.
+  if (open.length > 0)
+    throw new CommitsUnsettled(
+      `${open.length} ${open.length === 1 ? 'transaction' : 'transactions'} committed here and not yet on every server`,
+    );
+  await db.settleCommits();
 }
 
 async function readHeld(db: Queryable, among: readonly string[] | null): Promise<string[]> {

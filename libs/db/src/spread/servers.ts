@@ -1,9 +1,12 @@
 import type pg from 'pg';
+import { findSpreadTable, settleTenant } from './settle-tenant.ts';
 
 const KNOWN_MAX = 10_000;
 
 export interface Servers {
   of(tenantId: string): Promise<string>;
+  /** Afterwards the server of this tenant shows all that was committed before. */
+  settle(tenantId: string): Promise<void>;
 }
 
 /**
@@ -18,15 +21,29 @@ export function createServers(pool: Pick<pg.Pool, 'query'>, schema: string): Ser
     return rows[0]?.server ?? '';
   }
 
+  function of(tenantId: string): Promise<string> {
+    const before = known.get(tenantId);
+    if (before !== undefined) return before;
+    if (known.size >= KNOWN_MAX) known.clear();
+    const found = find(tenantId);
+    known.set(tenantId, found);
+    found.catch(() => known.delete(tenantId));
+    return found;
+  }
+
+  let table: ReturnType<typeof findSpreadTable> | undefined;
+  function anyTable(): ReturnType<typeof findSpreadTable> {
+    table ??= findSpreadTable(pool, schema);
+    table.catch(() => {
+      table = undefined;
+    });
+    return table;
+  }
+
   return {
-    of(tenantId) {
-      const before = known.get(tenantId);
-      if (before !== undefined) return before;
-      if (known.size >= KNOWN_MAX) known.clear();
-      const found = find(tenantId);
-      known.set(tenantId, found);
-      found.catch(() => known.delete(tenantId));
-      return found;
+    of,
+    async settle(tenantId) {
+      await settleTenant(pool, { tenantId, server: await of(tenantId), table: await anyTable() });
     },
   };
 }

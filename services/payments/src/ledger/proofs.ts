@@ -88,6 +88,8 @@ export function createLedgerProofs(deps: { database: Database; now: () => Date }
         name: PROVE_JOB,
         batchMax: 1,
         leaseMs: PROVE_LEASE_MS,
+        tenantsOf: (jobs) =>
+          (jobs as readonly Job<{ tenant_id: string }>[]).map(({ payload }) => [payload.tenant_id]),
         async handle(jobs, { signal }) {
           for (const { payload } of jobs as readonly Job<{ tenant_id: string }>[])
             await prove(database, payload.tenant_id, now(), signal);

@@ -47,6 +47,8 @@ export function createNotices(deps: NoticesDependencies): Notices {
         name: JOB,
         // One at a time: a mail that fails must not send its neighbours again.
         batchMax: 1,
+        // People, and what is mailed to them, lie on the first server.
+        tenantsOf: (jobs) => jobs.map(() => []),
         handle: async (jobs) => {
           for (const { payload, attempt } of jobs as readonly Job<PlannedNotice>[]) {
             const { id, email, notice, organisationId } = payload;

@@ -122,6 +122,7 @@ export function createProcessing(deps: ProcessingDependencies): Processing {
       concurrency: { most: batchesForCores() },
       // These jobs hold payments: they are tried until they succeed, and every failure is reported on the way.
       attemptsMax: Number.MAX_SAFE_INTEGER,
+      tenantsOf: (jobs) => jobs.map((job) => keysIn(job).map(({ tenantId }) => tenantId)),
       async handle(jobs) {
         const keys = jobs.flatMap(keysIn);
         const [job] = jobs;

@@ -129,6 +129,8 @@ export function createInvitations(deps: InvitationsDependencies): Invitations {
         name: JOB,
         // One at a time: a mail that fails must not send its neighbours again.
         batchMax: 1,
+        // People, and what is mailed to them, lie on the first server.
+        tenantsOf: (jobs) => jobs.map(() => []),
         handle: async (jobs) => {
           for (const { payload } of jobs as readonly Job<Planned>[]) await send(payload);
         },

@@ -68,6 +68,7 @@ export function createApprovalMails(deps: ApprovalMailsDependencies): ApprovalMa
         name: JOB,
         // One at a time: a mail that fails must not send its neighbours again.
         batchMax: 1,
+        tenantsOf: (jobs) => (jobs as readonly Job<Notice>[]).map(({ payload }) => [payload.customerId]),
         handle: async (jobs) => {
           for (const { payload } of jobs as readonly Job<Notice>[]) await send(payload);
         },

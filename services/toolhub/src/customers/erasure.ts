@@ -62,6 +62,9 @@ async function forgetName(tx: Queryable, customerId: string): Promise<void> {
     await renameCustomer(tx, customerId, customer.email.slice(0, NAME_CHARACTERS_MAX));
 }
 
+const customersOf = (jobs: readonly Job[]) =>
+  (jobs as readonly Job<{ customerId: string }>[]).map(({ payload }) => [payload.customerId]);
+
 export function createErasure<Open>(deps: ErasureDependencies<Open>): Erasure {
   const { database } = deps;
   const inMs = (ms: number) => new Date(deps.now().getTime() + ms);
@@ -127,6 +130,7 @@ export function createErasure<Open>(deps: ErasureDependencies<Open>): Erasure {
       {
         name: JOB,
         batchMax: 1,
+        tenantsOf: customersOf,
         handle: async (jobs, { signal }) => {
           for (const { payload } of jobs as readonly Job<{ customerId: string }>[])
             await removeRest(payload.customerId, signal);
@@ -137,6 +141,7 @@ export function createErasure<Open>(deps: ErasureDependencies<Open>): Erasure {
         batchMax: 1,
         // It alone knows what the account owes, and nothing is erased before it: it is tried until it succeeds.
         attemptsMax: Number.MAX_SAFE_INTEGER,
+        tenantsOf: customersOf,
         handle: async (jobs) => {
           for (const job of jobs as readonly Job<SettlePayload<Open>>[]) await settleLate(job);
         },

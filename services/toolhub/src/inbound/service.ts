@@ -7,6 +7,7 @@ import { CLAIMED_JOB } from './phone-numbers.ts';
 import {
   deleteProblemsBefore,
   deleteProcessedBefore,
+  findNumberOwners,
   findUnprocessed,
   type InboxEntry,
   insertInbox,
@@ -122,6 +123,27 @@ export function createInboundService(deps: InboundDependencies): InboundService 
     }
   }
 
+  /** Where tables are spread: one by one, since deliveries may be megabytes each. */
+  async function receiversOf(jobs: readonly Job[]): Promise<string[][]> {
+    const receivers: string[][] = [];
+    for (const { payload } of jobs as readonly Job<{ id: string }>[]) {
+      const entry = await findUnprocessed(database, payload.id);
+      const items = entry === undefined ? [] : (await readPayload(entry.body, entry.receivedAt)).items;
+      receivers.push(
+        await findNumberOwners(
+          database,
+          items.map(({ phoneNumberId }) => phoneNumberId),
+        ),
+      );
+    }
+    return receivers;
+  }
+
+  function claimantsOf(jobs: readonly Job[]): Promise<string[][]> {
+    const claims = jobs as readonly Job<{ phoneNumberId: string }>[];
+    return Promise.all(claims.map(({ payload }) => findNumberOwners(database, [payload.phoneNumberId])));
+  }
+
   /** Hands what waited for an owner to the customer that claimed the number; true when there may be more. */
   async function handOver(phoneNumberId: string): Promise<boolean> {
     return database.transaction(async (tx) => {
@@ -156,8 +178,12 @@ export function createInboundService(deps: InboundDependencies): InboundService 
     },
     jobs: {
       handlers: [
-        { name: ACCEPTED_JOB, handle: handleAccepted },
-        { name: CLAIMED_JOB, handle: (jobs, { signal }) => handleClaimed(jobs, signal) },
+        { name: ACCEPTED_JOB, tenantsOf: receiversOf, handle: handleAccepted },
+        {
+          name: CLAIMED_JOB,
+          tenantsOf: claimantsOf,
+          handle: (jobs, { signal }) => handleClaimed(jobs, signal),
+        },
         { name: PURGE_JOB, handle: (_jobs, { signal }) => purge(signal) },
       ],
       cron: [{ name: PURGE_JOB, schedule: dailyAt(3, 20) }],

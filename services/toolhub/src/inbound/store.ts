@@ -85,6 +85,15 @@ export async function lockOwners(
   return new Map(rows.map((row) => [row.phone_number_id, row.customer_id]));
 }
 
+/** The customers that these numbers belong to now. */
+export async function findNumberOwners(db: Queryable, phoneNumberIds: readonly string[]): Promise<string[]> {
+  const { rows } = await db.query<{ customer_id: string }>(
+    `select distinct customer_id from phone_numbers where phone_number_id = any($1) and customer_id is not null`,
+    [phoneNumberIds],
+  );
+  return rows.map((row) => row.customer_id);
+}
+
 /** False when the number belongs to another customer. */
 export async function setOwner(
   tx: Queryable,

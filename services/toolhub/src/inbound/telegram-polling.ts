@@ -84,6 +84,8 @@ export function createTelegramPolling(deps: TelegramPollingDependencies): {
   // Several at once: Telegram may take its time over one, and the next customer waits for the first message.
   const connected: Handler = {
     ...{ name: BOT_CONNECTED_JOB, batchMax: 1, concurrency: CUSTOMERS_AT_ONCE },
+    tenantsOf: (jobs) =>
+      (jobs as readonly Job<{ customerId: string }>[]).map(({ payload }) => [payload.customerId]),
     handle: pollConnected,
   };
   return {

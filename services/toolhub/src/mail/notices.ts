@@ -52,6 +52,7 @@ export function createNotices(deps: NoticesDependencies): Notices {
         name: JOB,
         // One at a time: a mail that fails must not send its neighbours again.
         batchMax: 1,
+        tenantsOf: (jobs) => (jobs as readonly Job<Notice>[]).map(({ payload }) => [payload.customerId]),
         handle: async (jobs) => {
           for (const job of jobs as readonly Job<Notice>[]) await send(job);
         },

@@ -89,6 +89,7 @@ export async function addAccounts(
   const login = await createLogin({
     ...{ database, mailer: noticeMailer, newId, randomBytes, now, people: customersOfLogin },
     personColumn: 'customer_id',
+    personIsTenant: true,
     sessionTokenPrefix: SESSION_TOKEN_PREFIX,
     relyingParty: relyingPartyOf('Toolhub', publicUrl, acceptedOrigins(publicUrl)),
     words: {

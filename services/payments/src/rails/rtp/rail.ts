@@ -25,7 +25,7 @@ import { readStatusReport } from './messages/read.ts';
 import { accountMarks } from './network/account-marks.ts';
 import { createSandboxRtpNetwork, type DeliverAnswers, type SandboxRtpNetwork } from './network/network.ts';
 import { createRtpCarrier } from './sending/orders.ts';
-import { writeReferenceAgain } from './submissions/store.ts';
+import { findOwners, writeReferenceAgain } from './submissions/store.ts';
 import type { InquiryPolicy } from './submissions/submission.ts';
 import { RTP_TERMS } from './terms.ts';
 import { createRtpHandlers } from './work/handlers.ts';
@@ -80,7 +80,7 @@ export async function createRail(deps: RailDependencies, trial: RtpTrial = {}): 
           tx,
           messages.map((xml) => ({ mode: 'test', xml })),
         );
-      const answers = network.handlers(trial.deliver ?? readAtOnce);
+      const answers = network.handlers(trial.deliver ?? readAtOnce, (lists) => findOwners(database, lists));
       return {
         handlers: [...createRtpHandlers(context), ...answers],
         cron: [],

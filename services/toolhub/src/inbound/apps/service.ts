@@ -35,6 +35,12 @@ export interface InboundApps {
   readonly jobs: { handlers: readonly Handler[]; cron: readonly CronEntry[] };
 }
 
+interface Reading {
+  items: AppMessage[];
+  problem: string | null;
+  error?: PayloadError;
+}
+
 const DELIVERY_JOB = 'inbound.delivery';
 const PURGE_JOB = 'inbound.purge_apps';
 const HANDED_OVER_AT_ONCE = 500;
@@ -73,10 +79,14 @@ export function createInboundApps(deps: InboundAppsDependencies): InboundApps {
     if (isNew) await deps.emitEvent(tx, { customerId, type: app.event, data });
   }
 
-  function readOrReport(
-    app: InboundApp,
-    delivery: StoredDelivery,
-  ): { items: AppMessage[]; problem: string | null } {
+  function readOrReport(app: InboundApp, delivery: StoredDelivery): Reading {
+    const reading = read(app, delivery);
+    if (reading.error !== undefined)
+      deps.onProblem(reading.error, { delivery: `${delivery.platform} ${delivery.deliveryId}` });
+    return reading;
+  }
+
+  function read(app: InboundApp, delivery: StoredDelivery): Reading {
     try {
       return {
         items: app.read(JSON.parse(delivery.body.toString('utf8')), delivery.receivedAt),
@@ -84,8 +94,7 @@ export function createInboundApps(deps: InboundAppsDependencies): InboundApps {
       };
     } catch (error) {
       if (!(error instanceof PayloadError)) throw error;
-      deps.onProblem(error, { delivery: `${delivery.platform} ${delivery.deliveryId}` });
-      return { items: [], problem: error.message };
+      return { items: [], problem: error.message, error };
     }
   }
 
@@ -122,6 +131,33 @@ export function createInboundApps(deps: InboundAppsDependencies): InboundApps {
         await completeJobs(tx, [job]);
       });
     }
+  }
+
+  /** Where tables are spread: one by one, since deliveries may be megabytes each. */
+  async function receiversOf(jobs: readonly Job[]): Promise<string[][]> {
+    const receivers: string[][] = [];
+    for (const { payload } of jobs as readonly Job<DeliveryKey>[]) {
+      const app = byPlatform.get(payload.platform);
+      const delivery = await findUnprocessedDelivery(database, payload);
+      const items = app === undefined || delivery === undefined ? [] : read(app, delivery).items;
+      receivers.push(
+        await ownersOf(
+          payload.platform,
+          items.flatMap(({ accounts }) => [...accounts]),
+        ),
+      );
+    }
+    return receivers;
+  }
+
+  async function ownersOf(platform: string, accounts: readonly string[]): Promise<string[]> {
+    const owners = await findOwners(database, { platform, accounts });
+    return [...new Set([...owners.values()].flat())];
+  }
+
+  function claimantsOf(jobs: readonly Job[]): Promise<string[][]> {
+    const claims = jobs as readonly Job<{ platform: string; account: string }>[];
+    return Promise.all(claims.map(({ payload }) => ownersOf(payload.platform, [payload.account])));
   }
 
   /** True when there may be more. */
@@ -173,8 +209,12 @@ export function createInboundApps(deps: InboundAppsDependencies): InboundApps {
     },
     jobs: {
       handlers: [
-        { name: DELIVERY_JOB, handle: handleDeliveries },
-        { name: ACCOUNT_CLAIMED_JOB, handle: (jobs, { signal }) => handleClaimed(jobs, signal) },
+        { name: DELIVERY_JOB, tenantsOf: receiversOf, handle: handleDeliveries },
+        {
+          name: ACCOUNT_CLAIMED_JOB,
+          tenantsOf: claimantsOf,
+          handle: (jobs, { signal }) => handleClaimed(jobs, signal),
+        },
         { name: PURGE_JOB, handle: (_jobs, { signal }) => purge(signal) },
       ],
       cron: [{ name: PURGE_JOB, schedule: dailyAt(3, 40) }],

@@ -1,6 +1,6 @@
 import { type CronEntry, enqueueJobs, everyMinutes, type Handler, type Job } from '@libs/jobs';
 import { nextEntryAt } from '../entries/entries-store.ts';
-import { type AchScope, LIVE_SCOPE } from '../entries/scope.ts';
+import { type AchScope, followsClock, LIVE_SCOPE, tenantOfScope } from '../entries/scope.ts';
 import { withLiveLine } from '../outgoing/files-store.ts';
 import { AchNotConnected } from '../outgoing/sending.ts';
 import type { AchContext } from './context.ts';
@@ -34,6 +34,15 @@ async function failWhereUnserved({ database, now }: AchContext): Promise<void> {
   );
 }
 
+function scopeIn({ payload }: Job): AchScope {
+  return (payload as TickPayload).scope;
+}
+
+/** Files of a scope without a clock hold entries of many. */
+function tenantsOfScope(scope: AchScope): string[] | null {
+  return followsClock(scope) ? [tenantOfScope(scope)] : null;
+}
+
 /** The rail's work beside the requests: time that passes, clocks that are moved, files that are fetched. */
 export function createAchHandlers(context: AchContext): { handlers: Handler[]; cron: CronEntry[] } {
   const { database } = context;
@@ -59,7 +68,8 @@ export function createAchHandlers(context: AchContext): { handlers: Handler[]; c
       batchMax: 1,
       concurrency: 2,
       ...untilDone,
-      handle: ([job]) => runTick((job as Job<TickPayload>).payload.scope),
+      tenantsOf: (jobs) => jobs.map((job) => tenantsOfScope(scopeIn(job))),
+      handle: ([job]) => runTick(scopeIn(job as Job)),
     },
   ];
   if (context.transportFor(LIVE_SCOPE) !== null) {

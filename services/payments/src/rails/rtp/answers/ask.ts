@@ -53,6 +53,8 @@ export function createAskHandler(deps: RtpWorkerDependencies): Handler {
     batchMax: 50,
     attemptsMax: ATTEMPTS_WITHOUT_END,
     retryDelayMs,
+    tenantsOf: (jobs) =>
+      jobs.map(({ payload }) => (payload as AskPayload).submissions.map(([tenantId]) => tenantId)),
     async handle(jobs) {
       for (const [mode, group] of Map.groupBy(jobs, (job) => (job.payload as AskPayload).mode)) {
         const connection = connectionOf(deps, mode);

@@ -12,7 +12,12 @@ import type { NetworkMessage } from '../kept/message-store.ts';
 import { readStatusReport } from '../messages/read.ts';
 import type { StatusReport } from '../messages/status-report.ts';
 import { type AcceptedSubmission, acceptFirst } from '../submissions/ordinary-store.ts';
-import { lockByReference, type StoredSubmission, updateSubmissions } from '../submissions/store.ts';
+import {
+  findOwners,
+  lockByReference,
+  type StoredSubmission,
+  updateSubmissions,
+} from '../submissions/store.ts';
 import {
   LIVE_POLICY,
   mayTryElsewhere,
@@ -41,6 +46,7 @@ export function createReadHandler(deps: RtpWorkerDependencies): Handler {
     concurrency: { most: batchesForCores() },
     attemptsMax: ATTEMPTS_WITHOUT_END,
     retryDelayMs,
+    tenantsOf: (jobs) => findOwners(deps.database, jobs.map(instructionsIn)),
     async handle(jobs) {
       const afterCommit = await deps.database.transaction(async (tx) => {
         const later = await readReceived(deps, tx, receivedIn(jobs));
@@ -86,6 +92,11 @@ export async function takeReportOn(
   if (work.decided.length === 0) return work.refusal ?? 'It decides nothing that is not known already.';
   await work.write(tx);
   return null;
+}
+
+/** What cannot be read is nobody's, and put aside on the first server. */
+function instructionsIn(job: Job): string[] {
+  return readReports(receivedIn([job])).reports.map(({ report }) => report.original.instructionId);
 }
 
 function receivedIn(jobs: readonly Job[]): Received[] {

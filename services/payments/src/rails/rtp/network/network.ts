@@ -39,6 +39,9 @@ export interface SandboxRtpNetworkDependencies {
  */
 export type DeliverAnswers = (tx: Queryable, messages: readonly string[]) => Promise<() => Promise<void>>;
 
+/** For each of several lists of instructions, the tenants that they are of: the network knows none, and takes these as they are. */
+export type FindOwners = (lists: readonly (readonly string[])[]) => Promise<readonly string[][]>;
+
 export interface ReceivedMessage {
   xml: string;
   /** How long the network takes to answer. */
@@ -58,7 +61,7 @@ export interface SandboxRtpNetwork {
     instructionId: string,
     outcome: { status: 'ACTC' } | { status: 'RJCT'; code: string },
   ): Promise<void>;
-  handlers(deliver: DeliverAnswers): Handler[];
+  handlers(deliver: DeliverAnswers, findOwners: FindOwners): Handler[];
   readonly books: {
     find: typeof findTransfers;
     totalsByDay: typeof totalsByDay;
@@ -73,7 +76,7 @@ export function createSandboxRtpNetwork(deps: SandboxRtpNetworkDependencies): Sa
     receive: (messages) => deps.database.transaction((tx) => receiveWithin(deps, tx, messages)),
     receiveWithin: (tx, messages) => receiveWithin(deps, tx, messages),
     order: (tx, instructionId, outcome) => orderOutcome(tx, instructionId, { code: null, ...outcome }),
-    handlers: (deliver) => [answerHandler(deps, deliver)],
+    handlers: (deliver, findOwners) => [answerHandler(deps, deliver, findOwners)],
     books: { find: findTransfers, totalsByDay },
   };
 }
@@ -172,6 +175,10 @@ interface AnswerPayload {
   answers: Answer[];
 }
 
+function answersIn({ payload }: Job): Answer[] {
+  return (payload as AnswerPayload).answers;
+}
+
 /** So that one job stays small: giving its answers is one transaction, which locks all of their payments. */
 const ANSWERS_PER_JOB_MAX = 250;
 const ANSWER_JOBS_AT_ONCE = 50;
@@ -195,16 +202,22 @@ class OrderedMeanwhile extends Error {
 const ANSWER_TRIES_MAX = 5;
 
 /** Says what the books say at the time of the answer, so that an outcome that was ordered meanwhile counts. */
-function answerHandler(deps: SandboxRtpNetworkDependencies, deliver: DeliverAnswers): Handler {
+function answerHandler(
+  deps: SandboxRtpNetworkDependencies,
+  deliver: DeliverAnswers,
+  findOwners: FindOwners,
+): Handler {
   return {
     name: ANSWER_JOB,
     batchMax: ANSWER_JOBS_AT_ONCE,
-    items: { max: ANSWERS_PER_JOB_MAX, of: ({ payload }) => (payload as AnswerPayload).answers.length },
+    items: { max: ANSWERS_PER_JOB_MAX, of: (job) => answersIn(job).length },
     concurrency: { most: batchesForCores() },
     attemptsMax: ATTEMPTS_WITHOUT_END,
     retryDelayMs,
+    tenantsOf: (jobs) =>
+      findOwners(jobs.map((job) => answersIn(job).map(([instructionId]) => instructionId))),
     async handle(jobs) {
-      const answers = jobs.flatMap((job: Job) => (job.payload as AnswerPayload).answers);
+      const answers = jobs.flatMap(answersIn);
       const give = () =>
         deps.database.transaction(async (tx) => {
           const later = await giveAnswers(deps, tx, { answers, deliver });

@@ -65,6 +65,8 @@ export function createSendHandler(deps: RtpWorkerDependencies): Handler {
     concurrency: 2,
     attemptsMax: ATTEMPTS_WITHOUT_END,
     retryDelayMs,
+    tenantsOf: (jobs) =>
+      jobs.map(({ payload }) => (payload as SendPayload).messages.map(([tenantId]) => tenantId)),
     async handle(jobs) {
       for (const [mode, waiting] of waitingByMode(jobs)) {
         const connection = connectionOf(deps, mode);

@@ -168,12 +168,27 @@ async function lockByReferenceApart(
   tx: Queryable,
   references: readonly string[],
 ): Promise<StoredSubmission[]> {
-  const { rows: owners } = await tx.query<SubmissionKey>(
+  const owners = await findKeys(tx, references);
+  const rows = await queryByTenant<SubmissionRow, SubmissionKey>(tx, LOCK_ANY, inOrder(owners), keyColumns);
+  return rows.map(fromRow);
+}
+
+async function findKeys(db: Queryable, references: readonly string[]): Promise<SubmissionKey[]> {
+  const { rows } = await db.query<SubmissionKey>(
     `select tenant_id as "tenantId", reference as "instructionId" from rail_references where reference = any($1)`,
     [textArray(references)],
   );
-  const rows = await queryByTenant<SubmissionRow, SubmissionKey>(tx, LOCK_ANY, inOrder(owners), keyColumns);
-  return rows.map(fromRow);
+  return rows;
+}
+
+/** For each of several lists of references, the tenants that they belong to, as far as they are known. */
+export async function findOwners(
+  db: Queryable,
+  lists: readonly (readonly string[])[],
+): Promise<readonly string[][]> {
+  const keys = await findKeys(db, [...new Set(lists.flat())]);
+  const owners = new Map(keys.map(({ tenantId, instructionId }) => [instructionId, tenantId]));
+  return lists.map((references) => [...new Set(references.flatMap((one) => owners.get(one) ?? []))]);
 }
 
 const LOCK_BY_REFERENCE = `
