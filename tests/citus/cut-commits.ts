@@ -36,7 +36,7 @@ export async function createNotes(db: Queryable): Promise<void> {
 export async function cutCommit(
   { database, url }: Pick<TestDatabase, 'database' | 'url'>,
   { tenantId, note }: { tenantId: string; note: string },
-  work: (tx: Queryable) => Promise<void>,
+  work: (tx: Queryable) => Promise<unknown>,
 ): Promise<void> {
   const place = await placeOf(database, 'notes', tenantId);
   const promise = `citus_0_4194304_${Date.now()}_${tenantId.length}_${tenantId}`;

@@ -17,6 +17,32 @@ export interface WiredServer {
   comeBack(): void;
 }
 
+export interface Wires {
+  readonly servers: readonly WiredServer[];
+  stop(): Promise<void>;
+}
+
+/** From now on the coordinator reaches the other servers by wires, for what is in this database. */
+export async function wireServers(database: Database): Promise<Wires> {
+  const wires: Wire[] = [];
+  const servers: WiredServer[] = [];
+  for (const { id, name, host, port } of await readWorkers(database)) {
+    const { wire, server } = await wireTo({ name, host, port });
+    wires.push(wire);
+    servers.push(server);
+    // On the coordinator alone: the others reach each other as ever.
+    await database.query('update pg_dist_node set nodename = $2, nodeport = $3 where nodeid = $1', [
+      ...[id, '127.0.0.1', wire.port],
+    ]);
+  }
+  return {
+    servers,
+    async stop() {
+      await Promise.all(wires.map((wire) => wire.stop()));
+    },
+  };
+}
+
 export interface WiredDatabase extends TestDatabase {
   readonly servers: readonly WiredServer[];
 }
@@ -25,22 +51,13 @@ type Wanted = Parameters<typeof createTestDatabase>;
 
 export async function createWiredDatabase(migrations: Wanted[0], tables: Wanted[1]): Promise<WiredDatabase> {
   const made = await createTestDatabase(migrations, tables);
-  const wires: Wire[] = [];
-  const servers: WiredServer[] = [];
-  for (const { id, name, host, port } of await readWorkers(made.database)) {
-    const { wire, server } = await wireTo({ name, host, port });
-    wires.push(wire);
-    servers.push(server);
-    // On the coordinator alone: the others reach each other as ever.
-    await made.database.query('update pg_dist_node set nodename = $2, nodeport = $3 where nodeid = $1', [
-      ...[id, '127.0.0.1', wire.port],
-    ]);
-  }
+  const { servers, stop } = await wireServers(made.database);
   return {
     ...made,
     servers,
     async drop() {
-      await Promise.all([made.drop(), ...wires.map((wire) => wire.stop())]);
+      await made.drop();
+      await stop();
     },
   };
 }

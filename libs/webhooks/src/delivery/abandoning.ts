@@ -3,6 +3,7 @@ import { type Abandonment, createAbandonStore, type Emptying } from './abandon-s
 import { announceOff } from './announcement.ts';
 import type { DeliveryStatus, EndpointRef } from './delivery.ts';
 import { createQueueStore } from './queue-store.ts';
+import type { TenantServers } from './tenant-servers.ts';
 
 export interface AbandoningOptions {
   readonly schema: string;
@@ -16,6 +17,7 @@ export interface EmptyingOptions {
   readonly mayGoOn: () => boolean;
   /** What fails for one endpoint holds up no other. */
   readonly onError: (error: unknown) => void;
+  readonly servers: Pick<TenantServers, 'findAway'>;
 }
 
 export type Abandoning = ReturnType<typeof createAbandoning>;
@@ -58,12 +60,14 @@ export function createAbandoning(options: AbandoningOptions) {
     },
 
     /** Moves what is left, a step at a time for each endpoint in turn. */
-    async emptyEndpoints(database: Database, { mayGoOn, onError }: EmptyingOptions): Promise<void> {
+    async emptyEndpoints(database: Database, { mayGoOn, onError, servers }: EmptyingOptions): Promise<void> {
       let left = await store.list(database, ENDPOINTS_PER_TURN_MAX);
       for (let step = 0; step < STEPS_PER_TURN_MAX && left.length > 0; step += 1) {
         const more: Emptying[] = [];
+        const away = await servers.findAway(left);
         for (const emptying of left) {
           if (!mayGoOn()) return;
+          if (away.has(emptying.tenantId)) continue;
           const isMore = await database.transaction((tx) => emptySome(tx, emptying)).catch(onError);
           if (isMore === true) more.push(emptying);
         }

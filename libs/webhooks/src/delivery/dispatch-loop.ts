@@ -17,10 +17,12 @@ import type { BuildRequest } from './request.ts';
 import type { ResultStore } from './result-store.ts';
 import { type ResultRules, toAbandoned } from './results.ts';
 import { Sending } from './sending.ts';
+import type { TenantServers } from './tenant-servers.ts';
 import { Timers } from './timers.ts';
 
 export interface DispatchLoopOptions extends DeliveryLoaders {
   readonly lanes: LaneStore;
+  readonly servers: TenantServers;
   readonly results: ResultStore;
   readonly recorder: Recorder;
   readonly poster: Poster;
@@ -52,6 +54,10 @@ type Read = LaneRead<ReadyDelivery>;
 const ERROR_PAUSE_MS = 500;
 /** Rows whose endpoints or events could not be read are put off for this long. */
 const UNREADABLE_DELAY_MS = 2_000;
+/** The same for those whose tenant's server is away. */
+const AWAY_DELAY_MS = 2_000;
+/** Longer than this nobody waits for the server of others, though it was there a moment ago. */
+const PREPARING_MS_MAX = 1_000;
 const UNRECORDED_MAX = 4_000;
 const UNRECORDED_PAUSE_MS = 20;
 /** Lanes that came up empty are asked together for the time of their next row. */
@@ -66,6 +72,14 @@ function groupByLane(rows: readonly FetchedDelivery[]): Map<string, FetchedDeliv
     else group.push(row);
   }
   return groups;
+}
+
+/** Waits for work that goes on by itself, and no longer than this. */
+async function withinMs(work: Promise<unknown>, timeMs: number): Promise<void> {
+  const { promise: isOver, resolve: end } = Promise.withResolvers<void>();
+  const timer = setTimeout(end, timeMs);
+  await Promise.race([work, isOver]);
+  clearTimeout(timer);
 }
 
 /** Takes lanes with due rows, reads the rows and what belongs to them, and gives them to be sent. */
@@ -254,10 +268,15 @@ export class DispatchLoop {
     this.#settledWhileReading = [];
     try {
       const wishes = reads.map(({ wish }) => wish);
-      const groups = groupByLane(await this.#options.lanes.fetchDue(owner, wishes, at));
+      const fetched = await this.#options.lanes.fetchDue(owner, wishes, at);
+      const away = await this.#options.servers.findAway(fetched);
       // Whoever has the lanes now reads these rows too.
       if (owner !== this.#options.owner()) return;
-      for (const read of reads) rows.push(...this.#take(read, groups.get(read.lane.key) ?? [], at));
+      const groups = groupByLane(fetched);
+      for (const read of reads)
+        if (away.has(read.lane.tenantId)) this.#lanes.leaveUntil(read.lane, at.getTime() + AWAY_DELAY_MS);
+        else rows.push(...this.#take(read, groups.get(read.lane.key) ?? [], at));
+      if (away.size > 0) this.#wakeSleepers();
     } finally {
       const settled = this.#settledWhileReading;
       this.#settledWhileReading = undefined;
@@ -296,6 +315,26 @@ export class DispatchLoop {
   }
 
   async #prepare(
+    owner: string,
+    rows: readonly DueDelivery[],
+    bodiesAtHand?: ReadonlyMap<string, string>,
+  ): Promise<void> {
+    const { servers, onError } = this.#options;
+    if (!servers.areSeveral) return this.#prepareTogether(owner, rows, bodiesAtHand);
+    let groups: readonly (readonly DueDelivery[])[];
+    try {
+      groups = await servers.group(rows);
+    } catch (error) {
+      await this.#putOff(rows);
+      throw error;
+    }
+    const all = Promise.all(
+      groups.map((group) => this.#prepareTogether(owner, group, bodiesAtHand).catch(onError)),
+    );
+    await withinMs(all, PREPARING_MS_MAX);
+  }
+
+  async #prepareTogether(
     owner: string,
     rows: readonly DueDelivery[],
     bodiesAtHand?: ReadonlyMap<string, string>,

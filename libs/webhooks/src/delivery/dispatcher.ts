@@ -13,11 +13,12 @@ import type { DeliveryLoaders } from './loading.ts';
 import { createDeliveryMetrics, type DeliveryMetricsDependencies } from './metrics.ts';
 import { createOwnerStore } from './owner-store.ts';
 import { createQueueStore } from './queue-store.ts';
-import { type DeliveryHooks, Recorder } from './recorder.ts';
+import { type DeliveryHooks, Recorder, type RecorderOptions } from './recorder.ts';
 import { createRequestBuilder } from './request.ts';
 import { createResultStore, type ResultStore } from './result-store.ts';
 import type { ResultRules } from './results.ts';
 import { checkSchemaName, deliveryChannel } from './schema.ts';
+import { TenantServers } from './tenant-servers.ts';
 import { createTroubles, type Trouble } from './troubles.ts';
 
 export interface DeliveryDispatcherOptions extends DeliveryLoaders {
@@ -115,7 +116,14 @@ function repeat(work: () => Promise<unknown>, pauseMs: number, onError: (error: 
 
 function buildRecorder(
   options: DeliveryDispatcherOptions,
-  { results, abandoning }: { readonly results: ResultStore; readonly abandoning: Abandoning },
+  {
+    results,
+    servers,
+    abandoning,
+  }: Pick<RecorderOptions, 'servers'> & {
+    readonly results: ResultStore;
+    readonly abandoning: Abandoning;
+  },
   trouble: Trouble,
   loop: () => DispatchLoop,
   count: (results: readonly DeliveryResult[]) => void,
@@ -123,6 +131,7 @@ function buildRecorder(
   return new Recorder({
     database: options.database,
     store: results,
+    servers,
     abandoning,
     hooks: options.hooks ?? {},
     now: options.now,
@@ -138,10 +147,12 @@ function buildRecorder(
 /** Sends what the queue holds. Any number of processes may run one on the same tables. */
 export function createDeliveryDispatcher(options: DeliveryDispatcherOptions): DeliveryDispatcher {
   const { database, now } = options;
-  const troubleOf = createTroubles(options);
+  const troubles = createTroubles(options);
+  const troubleOf = troubles.of;
   const looking = troubleOf('look');
   const onError = looking.failed;
   const schema = checkSchemaName(options.schema);
+  const servers = new TenantServers({ database, onAway: troubles.lastUntilBack });
   const lanes = createLaneStore(database, schema);
   const owners = createOwnerStore(database, schema);
   const results = createResultStore(database, schema);
@@ -159,7 +170,7 @@ export function createDeliveryDispatcher(options: DeliveryDispatcherOptions): De
     );
   const recorder = buildRecorder(
     options,
-    { results, abandoning },
+    { results, servers, abandoning },
     troubleOf('results'),
     () => loop,
     count ?? (() => {}),
@@ -176,6 +187,7 @@ export function createDeliveryDispatcher(options: DeliveryDispatcherOptions): De
   const loop = new DispatchLoop({
     ...options,
     lanes,
+    servers,
     results,
     recorder,
     buildRequest: createRequestBuilder(options.userAgent),
@@ -207,7 +219,7 @@ export function createDeliveryDispatcher(options: DeliveryDispatcherOptions): De
   };
   let isStopping = false;
   const mayGoOn = () => !isStopping;
-  const empty = () => abandoning.emptyEndpoints(database, { mayGoOn, onError });
+  const empty = () => abandoning.emptyEndpoints(database, { mayGoOn, onError, servers });
   const sweep = () => expiry.expire(now(), { keepDeliveredMs: options.keepDeliveredMs, mayGoOn });
 
   /** What is under way ends and is written down before the lanes go to others. */

@@ -1,4 +1,4 @@
-import { awaitCommits, type Database } from '@libs/db';
+import type { Database } from '@libs/db';
 import type { DueDelivery, EndpointRef } from './delivery.ts';
 
 // SQL of the lanes: who sends to which endpoint, and which rows are due there.
@@ -100,6 +100,32 @@ cross join lateral (
   order by q.due_at limit 1
 ) as first`;
 
+  /** Where tables are spread, what a part of a statement finds is brought to every server, also where nobody there asks for it. */
+  function acquireApart(owner: string, refs: readonly EndpointRef[]): Promise<EndpointRef[]> {
+    const wished = endpointColumns(refs);
+    return database.transaction(async (tx) => {
+      await tx.query(`set local synchronous_commit = off`);
+      const { rows: alive } = await tx.query(
+        `select 1 from ${schema}.dispatchers where id = $1 for key share`,
+        [owner],
+      );
+      if (alive.length > 0)
+        await tx.query(
+          `insert into ${schema}.lanes (tenant_id, endpoint_id, owner)
+select tenant_id, endpoint_id, $3 from unnest($1::text[], $2::text[]) as wish (tenant_id, endpoint_id)
+order by tenant_id, endpoint_id on conflict do nothing`,
+          [...wished, owner],
+        );
+      const { rows } = await tx.query<EndpointRef>(
+        `select lanes.tenant_id as "tenantId", lanes.endpoint_id as "endpointId"
+from unnest($1::text[], $2::text[]) as wish (tenant_id, endpoint_id) join ${schema}.lanes using (tenant_id, endpoint_id)
+where owner = $3`,
+        [...wished, owner],
+      );
+      return rows;
+    });
+  }
+
   return {
     /**
      * Makes this process the only one that sends to these endpoints; gives those that nobody else has.
@@ -111,6 +137,7 @@ cross join lateral (
      * written anew, since that would lock the lanes of others, too.
      */
     async acquireLanes(owner: string, refs: readonly EndpointRef[]): Promise<EndpointRef[]> {
+      if (database.isSpread) return acquireApart(owner, refs);
       const { rows } = await database.query<EndpointRef>(
         `with alive as materialized (
   select set_config('synchronous_commit', 'off', true)
@@ -148,7 +175,6 @@ where lanes.tenant_id = given.tenant_id and lanes.endpoint_id = given.endpoint_i
         new Date(at.getTime() + STAMP_ROUNDING_MS),
         owner,
       ]);
-      if (rows.length > 0) await awaitCommits(database);
       return rows;
     },
 

@@ -207,6 +207,13 @@ export class Lanes<Item> {
     this.#due.delete(lane.key);
   }
 
+  /** Its rows stay in the queue until then, as if nothing were known of them. */
+  leaveUntil(lane: Lane<Item>, dueAtMs: number): void {
+    this.#rest(lane);
+    lane.cursor = undefined;
+    this.sleepUntil(lane, dueAtMs);
+  }
+
   /** What its last owner left behind is not known here. */
   own(lane: Lane<Item>): void {
     lane.isOwned = true;

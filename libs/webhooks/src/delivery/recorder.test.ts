@@ -33,6 +33,7 @@ function trial(refuse: (ids: readonly string[]) => unknown, isReachable = () => 
       'database' | 'abandoning' | 'hooks'
     >),
     store,
+    servers: { isAwayFor: async () => false },
     now: () => new Date(),
     disableAfterMs: undefined,
     onSettled: (results) => seen.settled.push(...results.map(({ id }) => id)),

@@ -1,7 +1,8 @@
 import {
   type Batcher,
-  createBatcher,
+  createBatcherByServer,
   type Database,
+  type FailedBatch,
   outcomesOf,
   type Queryable,
   type Verdict,
@@ -15,6 +16,7 @@ import {
   laneKey,
 } from './delivery.ts';
 import type { ResultStore } from './result-store.ts';
+import type { TenantServers } from './tenant-servers.ts';
 import type { Trouble } from './troubles.ts';
 
 /** All run inside the transaction that records the results, for results that count; what they write commits with it. */
@@ -39,6 +41,7 @@ export interface DeliveryHooks {
 export interface RecorderOptions {
   readonly database: Database;
   readonly store: ResultStore;
+  readonly servers: Pick<TenantServers, 'isAwayFor'>;
   readonly abandoning: Pick<Abandoning, 'abandonEndpoint'>;
   readonly hooks: DeliveryHooks;
   readonly now: () => Date;
@@ -85,12 +88,13 @@ export class Recorder {
 
   constructor(options: RecorderOptions) {
     this.#options = options;
-    this.#results = createBatcher({
+    this.#results = createBatcherByServer(options.database, {
+      tenantOf: ({ tenantId }) => tenantId,
       run: (results) => this.#write(results),
       batchMax: RESULTS_PER_BATCH_MAX,
       queueMax: RESULTS_WAITING_MAX,
       onOverflow: () => new Error('too many results wait to be written'),
-      onFailure: (error, { attempt }) => this.#judge(error, attempt),
+      onFailure: (error, failed) => this.#judge(error, failed),
       gatherMs: ({ tookMs }) => Math.min(tookMs * RESTS_PER_WRITE, REST_MS_MAX),
     });
   }
@@ -113,12 +117,15 @@ export class Recorder {
     clearTimeout(timer);
   }
 
-  /** Waits for a database that is away. Where it answers and still refuses, one endpoint must not hold up the rest. */
-  async #judge(error: unknown, attempt: number): Promise<Verdict> {
-    const { store, trouble } = this.#options;
+  /** Waits for a database that is away, or a server of it. Where it answers and still refuses, one endpoint must not hold up the rest. */
+  async #judge(error: unknown, { items, attempt }: FailedBatch<DeliveryResult>): Promise<Verdict> {
+    const { store, servers, trouble } = this.#options;
+    const retry = { retryInMs: Math.min(RETRY_DELAY_MS * 2 ** (attempt - 1), RETRY_DELAY_MS_MAX) };
+    // It was told of when it was found away; others go on writing meanwhile.
+    if (!this.#isGivenUp && (await servers.isAwayFor(error, items))) return retry;
     if (!this.#isGivenUp && (isOfTheServer(error) || !(await store.isReachable()))) {
       trouble.lasts(error);
-      return { retryInMs: Math.min(RETRY_DELAY_MS * 2 ** (attempt - 1), RETRY_DELAY_MS_MAX) };
+      return retry;
     }
     trouble.failed(error);
     return this.#isGivenUp ? 'reject' : 'split';
