@@ -98,20 +98,52 @@ export async function insertSubmissions(
   handedOver: Pick<Submission, 'firstSentAt' | 'dueAt'> | null,
 ): Promise<void> {
   if (submissions.length === 0) return;
-  await tx.query({ name: 'rtp.submit', text: INSERT_SUBMISSIONS }, [
-    textArray(submissions.map((one) => one.tenantId)),
-    textArray(submissions.map((one) => one.instructionId)),
-    textArray(submissions.map((one) => one.paymentId)),
-    textArray(submissions.map((one) => one.attemptId)),
-    textArray(submissions.map((one) => one.storedMessageId)),
-    textArray(submissions.map((one) => one.messageId)),
-    int8Array(submissions.map((one) => one.amountCents)),
-    submissions.map((one) => one.settlementDate),
-    byteaArray(submissions.map((one) => one.packedSealed)),
-    timestamptzArray(submissions.map((one) => one.createdAt)),
-    handedOver?.firstSentAt ?? null,
-    handedOver?.dueAt ?? null,
-  ]);
+  const columns = {
+    tenantIds: textArray(submissions.map((one) => one.tenantId)),
+    instructionIds: textArray(submissions.map((one) => one.instructionId)),
+    paymentIds: textArray(submissions.map((one) => one.paymentId)),
+    attemptIds: textArray(submissions.map((one) => one.attemptId)),
+    storedMessageIds: textArray(submissions.map((one) => one.storedMessageId)),
+    messageIds: textArray(submissions.map((one) => one.messageId)),
+    amounts: int8Array(submissions.map((one) => one.amountCents)),
+    settlementDates: submissions.map((one) => one.settlementDate),
+    packedSealed: byteaArray(submissions.map((one) => one.packedSealed)),
+    createdAt: timestamptzArray(submissions.map((one) => one.createdAt)),
+  };
+  const sending = [handedOver?.firstSentAt ?? null, handedOver?.dueAt ?? null];
+  if (tx.isSpread) return insertApart(tx, columns, sending);
+  await tx.query({ name: 'rtp.submit', text: INSERT_SUBMISSIONS }, [...Object.values(columns), ...sending]);
+}
+
+/** What a part of a statement finds is brought to every server there, also where nobody asks for it: here each statement is whole. */
+async function insertApart(
+  tx: Queryable,
+  columns: Readonly<Record<string, unknown>>,
+  sending: readonly unknown[],
+): Promise<void> {
+  const { tenantIds, instructionIds, paymentIds, attemptIds, storedMessageIds, messageIds } = columns;
+  await tx.query(
+    `insert into rail_messages (tenant_id, id, payment_id, rail, direction, kind, packed_sealed, created_at)
+     select tenant_id, id, payment_id, 'rtp', 'out', 'pacs.008', packed_sealed, created_at
+     from unnest($1::text[], $2::text[], $3::text[], $4::bytea[], $5::timestamptz[])
+       as input (tenant_id, id, payment_id, packed_sealed, created_at)`,
+    [tenantIds, storedMessageIds, paymentIds, columns.packedSealed, columns.createdAt],
+  );
+  await tx.query(
+    `insert into rail_references (reference, tenant_id, payment_id, attempt_id)
+     select * from unnest($1::text[], $2::text[], $3::text[], $4::text[])`,
+    [instructionIds, tenantIds, paymentIds, attemptIds],
+  );
+  await tx.query(
+    `insert into rtp_submissions (tenant_id, instruction_id, payment_id, attempt_id, stored_message_id, message_id, amount,
+       settlement_date, state, first_sent_at, due_at, inquiries, resends)
+     select input.*, 'sent', $9::timestamptz, $10::timestamptz, 0, 0
+     from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::date[]) as input`,
+    [
+      ...[tenantIds, instructionIds, paymentIds, attemptIds, storedMessageIds, messageIds],
+      ...[columns.amounts, columns.settlementDates, ...sending],
+    ],
+  );
 }
 
 /**
