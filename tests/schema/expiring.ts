@@ -49,6 +49,7 @@ export const DELETED_IN_STEPS: Readonly<Record<string, string>> = {
   inbound_messages: VENDORS_KEY,
   telegram_messages: VENDORS_KEY,
   sessions: SHORT,
+  token_owners: 'one row for each token of the last weeks, and none on one server',
   mail_tokens: SHORT,
   login_attempts: SHORT,
   passkey_challenges: SHORT,

@@ -12,7 +12,7 @@ import { createPasswords, type Passwords } from './passwords.ts';
 import type { People, Person, PersonColumn } from './person.ts';
 import { type AccountSecurity, createAccountSecurity } from './security.ts';
 import { createSessions, type Sessions } from './sessions.ts';
-import { createSessionsStore } from './sessions-store.ts';
+import { createSessionsStore, type SessionOwners } from './sessions-store.ts';
 
 export interface LoginOptions<P extends Person> {
   database: Database;
@@ -28,6 +28,7 @@ export interface LoginOptions<P extends Person> {
   onReclaimed?(tx: Queryable, personId: string): Promise<void>;
   /** Where tables are spread by tenant: whether each person is one, whose rows lie together. */
   personIsTenant?: boolean;
+  sessionOwners?: SessionOwners;
   newId: NewId;
   randomBytes: RandomBytes;
   now: () => Date;
@@ -52,7 +53,7 @@ export async function createLogin<P extends Person>(options: LoginOptions<P>): P
   const mailTokens = createMailTokensStore(personColumn);
   const sessions = createSessions({
     ...{ database, newId, randomBytes, now },
-    store: createSessionsStore(personColumn),
+    store: createSessionsStore(personColumn, options.sessionOwners),
     tokenPrefix: options.sessionTokenPrefix,
   });
   const mails = createAccountMails({

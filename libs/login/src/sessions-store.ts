@@ -41,10 +41,29 @@ export interface SessionsStore {
   deleteExpired(db: Queryable, now: Date): Promise<void>;
 }
 
-export function createSessionsStore(person: PersonColumn): SessionsStore {
+/** Where tables are spread by person: whose a session is, by the hash of its token or by its id, so that one server alone is asked for it. */
+export interface SessionOwners {
+  note(db: Queryable, owner: { key: Buffer; personId: string; expiresAt: Date }): Promise<void>;
+  /** The end of a condition whose value takes this place; nothing where it is not known. */
+  at(
+    db: Queryable,
+    key: Buffer,
+    place: number,
+  ): Promise<{ readonly text: string; readonly values: readonly string[] }>;
+}
+
+const NO_OWNERS: SessionOwners = {
+  note: async () => {},
+  at: async () => ({ text: '', values: [] }),
+};
+
+export function createSessionsStore(person: PersonColumn, owners: SessionOwners = NO_OWNERS): SessionsStore {
   const columns = `id, ${person} as person_id, context, created_at, expires_at, ip, user_agent`;
   return {
     async insert(db, session) {
+      const { personId, expiresAt } = session;
+      for (const key of [session.tokenHash, Buffer.from(session.id)])
+        await owners.note(db, { key, personId, expiresAt });
       await db.query(
         `insert into sessions (${person}, id, token_hash, context, created_at, expires_at, ip, user_agent)
          values ($1, $2, $3, $4, $5, $6, $7, $8)`,
@@ -64,14 +83,19 @@ export function createSessionsStore(person: PersonColumn): SessionsStore {
     async find(db, key, now) {
       const [column, value] =
         'id' in key ? (['id', key.id] as const) : (['token_hash', key.tokenHash] as const);
+      const noted = 'id' in key ? Buffer.from(key.id) : key.tokenHash;
+      const owner = await owners.at(db, noted, 3);
       const { rows } = await db.query<SessionRow>(
         {
-          name: `sessions.find.${column}`,
-          text: `select ${columns} from sessions where ${column} = $1 and expires_at > $2`,
+          name: `sessions.find.${column}${owner.text}`,
+          text: `select ${columns} from sessions where ${column} = $1 and expires_at > $2${owner.text}`,
         },
-        [value, now],
+        [value, now, ...owner.values],
       );
-      return rows[0] && fromRow(rows[0]);
+      const [row] = rows;
+      if (row !== undefined && owner.text === '')
+        await owners.note(db, { key: noted, personId: row.person_id, expiresAt: row.expires_at });
+      return row && fromRow(row);
     },
 
     async list(db, query) {
@@ -100,9 +124,10 @@ export function createSessionsStore(person: PersonColumn): SessionsStore {
     },
 
     async deleteByToken(db, tokenHash) {
+      const owner = await owners.at(db, tokenHash, 2);
       const { rows } = await db.query<SessionRow>(
-        `delete from sessions where token_hash = $1 returning ${columns}`,
-        [tokenHash],
+        `delete from sessions where token_hash = $1${owner.text} returning ${columns}`,
+        [tokenHash, ...owner.values],
       );
       return rows[0] && fromRow(rows[0]);
     },

@@ -26,6 +26,7 @@ export const ERASED_TABLES = [
   'whatsapp_statuses',
   'inbound_accounts',
   'inbound_messages',
+  'token_owners',
 ] as const;
 export const KEPT_TABLES = ['invoices'] as const;
 

@@ -54,11 +54,28 @@ export async function findLogin(
   db: Queryable,
   emailKeys: readonly string[],
 ): Promise<{ person: Customer; passwordHash: string } | undefined> {
+  if (db.isSpread) return findLoginApart(db, emailKeys);
   const { rows } = await db.query<CustomerRow & { password_hash: string }>(
     `select ${CUSTOMER}, customers.password_hash from customer_emails
      join customers on customers.id = customer_emails.customer_id where customer_emails.email_key = any($1)
      order by array_position($1, customer_emails.email_key) limit 1`,
     [emailKeys],
+  );
+  return rows[0] && { person: fromRow(rows[0]), passwordHash: rows[0].password_hash };
+}
+
+/** Addresses lie on the first server, and whose they are says which other one to ask. */
+async function findLoginApart(
+  db: Queryable,
+  emailKeys: readonly string[],
+): Promise<{ person: Customer; passwordHash: string } | undefined> {
+  const { rows: owners } = await db.query<{ customer_id: string }>(
+    'select customer_id from customer_emails where email_key = any($1) order by array_position($1, email_key) limit 1',
+    [emailKeys],
+  );
+  const { rows } = await db.query<CustomerRow & { password_hash: string }>(
+    `select ${CUSTOMER}, customers.password_hash from customers where id = $1`,
+    [owners[0]?.customer_id ?? ''],
   );
   return rows[0] && { person: fromRow(rows[0]), passwordHash: rows[0].password_hash };
 }

@@ -1,4 +1,5 @@
 import type { Queryable } from '@libs/db';
+import { atTokenOwner, noteTokenOwner } from '../token-owners-store.ts';
 import type { Scope } from './identity.ts';
 
 export interface PersonalToken {
@@ -58,6 +59,11 @@ export async function insertToken(
       tokensMax,
     ],
   );
+  if (rowCount === 1)
+    await noteTokenOwner(tx, {
+      ...{ key: token.tokenHash, customerId: token.customerId },
+      ...{ expiresAt: token.expiresAt, now: token.createdAt },
+    });
   return rowCount === 1;
 }
 
@@ -67,15 +73,24 @@ export async function findTokenInUse(
   tokenHash: Buffer,
   now: Date,
 ): Promise<PersonalToken | undefined> {
+  const owner = await atTokenOwner(db, tokenHash, 3);
   const { rows } = await db.query<Row>(
     {
-      name: 'personal_tokens.use',
+      name: `personal_tokens.use${owner.text}`,
       text: `update personal_tokens set last_used_at = $2
-             where token_hash = $1 and (expires_at is null or expires_at > $2) returning ${COLUMNS}`,
+             where token_hash = $1 and (expires_at is null or expires_at > $2)${owner.text} returning ${COLUMNS}`,
     },
-    [tokenHash, now],
+    [tokenHash, now, ...owner.values],
   );
-  return rows[0] && fromRow(rows[0]);
+  const found = rows[0] && fromRow(rows[0]);
+  if (found !== undefined && owner.text === '')
+    await noteTokenOwner(db, {
+      key: tokenHash,
+      customerId: found.customerId,
+      expiresAt: found.expiresAt,
+      now,
+    });
+  return found;
 }
 
 export async function listTokens(

@@ -1,4 +1,5 @@
 import type { Queryable } from '@libs/db';
+import { atTokenOwner, grantKey, noteTokenOwner } from '../token-owners-store.ts';
 import type { Payload } from './store.ts';
 
 /** A client that a customer let in and that can still come in. */
@@ -95,6 +96,8 @@ export async function upsertGrant(
     expiresAt: Date;
   },
 ): Promise<void> {
+  const { customerId, expiresAt, createdAt } = grant;
+  await noteTokenOwner(db, { key: grantKey(grant.id), customerId, expiresAt, now: createdAt });
   await db.query(
     `insert into oauth_grants (customer_id, id, client_id, payload, created_at, expires_at)
      values ($1, $2, $3, $4, $5, $6)
@@ -110,9 +113,15 @@ export async function upsertGrant(
   );
 }
 
-export async function findGrant(db: Queryable, id: string): Promise<Payload | undefined> {
-  const { rows } = await db.query<{ payload: Payload }>('select payload from oauth_grants where id = $1', [
-    id,
-  ]);
-  return rows[0]?.payload;
+export async function findGrant(db: Queryable, id: string, now: Date): Promise<Payload | undefined> {
+  const key = grantKey(id);
+  const owner = await atTokenOwner(db, key, 2);
+  const { rows } = await db.query<{ payload: Payload; customer_id: string; expires_at: Date }>(
+    `select payload, customer_id, expires_at from oauth_grants where id = $1${owner.text}`,
+    [id, ...owner.values],
+  );
+  const [row] = rows;
+  if (row !== undefined && owner.text === '')
+    await noteTokenOwner(db, { key, customerId: row.customer_id, expiresAt: row.expires_at, now });
+  return row?.payload;
 }

@@ -1,4 +1,5 @@
 import type { Queryable } from '@libs/db';
+import { atTokenOwner, grantKey, noteTokenOwner } from '../token-owners-store.ts';
 import { findClientName } from './clients-store.ts';
 
 /** What the library wants kept, without the secret itself: rows are found by its hash. */
@@ -46,6 +47,8 @@ export async function insertCode(
     expiresAt: Date;
   },
 ): Promise<void> {
+  const { codeHash, customerId, expiresAt, createdAt } = code;
+  await noteTokenOwner(db, { key: codeHash, customerId, expiresAt, now: createdAt });
   await db.query(
     `with client as (update oauth_clients set last_used_at = $7 where id = $4)
      insert into oauth_auth_codes
@@ -65,18 +68,20 @@ export async function insertCode(
 }
 
 export async function findCode(db: Queryable, codeHash: Buffer): Promise<Spendable | undefined> {
+  const owner = await atTokenOwner(db, codeHash, 2);
   const { rows } = await db.query<SpendableRow>(
-    `select ${SPENDABLE} from oauth_auth_codes where code_hash = $1`,
-    [codeHash],
+    `select ${SPENDABLE} from oauth_auth_codes where code_hash = $1${owner.text}`,
+    [codeHash, ...owner.values],
   );
   return rows[0] && fromSpendableRow(rows[0]);
 }
 
 /** The one statement that redeems a code: of all that try, in all processes, one changes the row. */
 export async function consumeCode(db: Queryable, codeHash: Buffer, at: Date): Promise<boolean> {
+  const owner = await atTokenOwner(db, codeHash, 3);
   const { rowCount } = await db.query(
-    'update oauth_auth_codes set used = true, used_at = $2 where code_hash = $1 and used = false',
-    [codeHash, at],
+    `update oauth_auth_codes set used = true, used_at = $2 where code_hash = $1 and used = false${owner.text}`,
+    [codeHash, at, ...owner.values],
   );
   return rowCount === 1;
 }
@@ -95,19 +100,21 @@ export async function contend(
   until: Date,
 ): Promise<Date | null> {
   const { table, hash: column } = spendables[kind];
+  const owner = await atTokenOwner(db, hash, 3);
   const { rows } = await db.query<{ contended_until: Date }>(
-    `update ${table} set contended_until = greatest(contended_until, $2) where ${column} = $1
+    `update ${table} set contended_until = greatest(contended_until, $2) where ${column} = $1${owner.text}
      returning contended_until`,
-    [hash, until],
+    [hash, until, ...owner.values],
   );
   return rows[0]?.contended_until ?? null;
 }
 
 export async function readContention(db: Queryable, kind: SpendableKind, hash: Buffer): Promise<Date | null> {
   const { table, hash: column } = spendables[kind];
+  const owner = await atTokenOwner(db, hash, 2);
   const { rows } = await db.query<{ contended_until: Date | null }>(
-    `select contended_until from ${table} where ${column} = $1`,
-    [hash],
+    `select contended_until from ${table} where ${column} = $1${owner.text}`,
+    [hash, ...owner.values],
   );
   return rows[0]?.contended_until ?? null;
 }
@@ -119,7 +126,10 @@ export async function markExchanged(
   at: Date,
 ): Promise<void> {
   const { table, hash: column } = spendables[kind];
-  await db.query(`update ${table} set exchanged_at = $2 where ${column} = $1`, [hash, at]);
+  const owner = await atTokenOwner(db, hash, 3);
+  await db.query(`update ${table} set exchanged_at = $2 where ${column} = $1${owner.text}`, [
+    ...[hash, at, ...owner.values],
+  ]);
 }
 
 export interface NewOAuthToken {
@@ -141,6 +151,8 @@ export interface NewOAuthToken {
  * either sees the new token or keeps it from being made.
  */
 export async function insertOAuthToken(db: Queryable, token: NewOAuthToken): Promise<boolean> {
+  const { customerId, tokenHash, expiresAt, createdAt } = token;
+  await noteTokenOwner(db, { key: tokenHash, customerId, expiresAt, now: createdAt });
   const { rowCount } = await db.query(
     `with consent as (select id from oauth_grants where customer_id = $1 and id = $5 for key share)
      insert into oauth_tokens (customer_id, id, token_hash, kind, grant_id, client_id, scopes, audience, payload,
@@ -168,9 +180,10 @@ export async function findToken(
   tokenHash: Buffer,
   kind: 'access' | 'refresh',
 ): Promise<Spendable | undefined> {
+  const owner = await atTokenOwner(db, tokenHash, 3);
   const { rows } = await db.query<SpendableRow>(
-    `select ${SPENDABLE} from oauth_tokens where token_hash = $1 and kind = $2`,
-    [tokenHash, kind],
+    `select ${SPENDABLE} from oauth_tokens where token_hash = $1 and kind = $2${owner.text}`,
+    [tokenHash, kind, ...owner.values],
   );
   return rows[0] && fromSpendableRow(rows[0]);
 }
@@ -195,6 +208,7 @@ export async function findLiveAccessToken(
   tokenHash: Buffer,
   now: Date,
 ): Promise<AccessTokenRecord | undefined> {
+  const owner = await atTokenOwner(db, tokenHash, 3);
   const { rows } = await db.query<{
     customer_id: string;
     id: string;
@@ -208,8 +222,8 @@ export async function findLiveAccessToken(
     // Tokens and clients lie on different servers where tables are spread.
     db.isSpread
       ? {
-          name: 'oauth_tokens.live.apart',
-          text: `select ${LIVE} from oauth_tokens as token where ${IS_LIVE}`,
+          name: `oauth_tokens.live.apart${owner.text}`,
+          text: `select ${LIVE} from oauth_tokens as token where ${IS_LIVE}${owner.text}`,
         }
       : {
           name: 'oauth_tokens.live',
@@ -217,9 +231,11 @@ export async function findLiveAccessToken(
                  from oauth_tokens as token left join oauth_clients as client on client.id = token.client_id
                  where ${IS_LIVE}`,
         },
-    [tokenHash, now],
+    [tokenHash, now, ...owner.values],
   );
   const [row] = rows;
+  if (row !== undefined && owner.text === '')
+    await noteTokenOwner(db, { key: tokenHash, customerId: row.customer_id, expiresAt: row.expires_at, now });
   const name = row && db.isSpread ? await findClientName(db, row.client_id) : row?.client_name;
   return (
     row && {
@@ -235,10 +251,11 @@ export async function findLiveAccessToken(
 }
 
 export async function consumeRefreshToken(db: Queryable, tokenHash: Buffer, at: Date): Promise<boolean> {
+  const owner = await atTokenOwner(db, tokenHash, 3);
   const { rowCount } = await db.query(
     `update oauth_tokens set used = true, used_at = $2
-     where token_hash = $1 and kind = 'refresh' and used = false`,
-    [tokenHash, at],
+     where token_hash = $1 and kind = 'refresh' and used = false${owner.text}`,
+    [tokenHash, at, ...owner.values],
   );
   return rowCount === 1;
 }
@@ -247,9 +264,10 @@ export async function deleteOAuthToken(
   tx: Queryable,
   tokenHash: Buffer,
 ): Promise<{ customerId: string; id: string } | undefined> {
+  const owner = await atTokenOwner(tx, tokenHash, 2);
   const { rows } = await tx.query<{ customer_id: string; id: string }>(
-    'delete from oauth_tokens where token_hash = $1 returning customer_id, id',
-    [tokenHash],
+    `delete from oauth_tokens where token_hash = $1${owner.text} returning customer_id, id`,
+    [tokenHash, ...owner.values],
   );
   return rows[0] && { customerId: rows[0].customer_id, id: rows[0].id };
 }
@@ -259,11 +277,13 @@ export async function deleteFamily(
   tx: Queryable,
   grantId: string,
 ): Promise<{ customerId: string; clientId: string } | undefined> {
+  const owner = await atTokenOwner(tx, grantKey(grantId), 2);
+  const values = [grantId, ...owner.values];
   const { rows } = await tx.query<{ customer_id: string; client_id: string }>(
-    'delete from oauth_grants where id = $1 returning customer_id, client_id',
-    [grantId],
+    `delete from oauth_grants where id = $1${owner.text} returning customer_id, client_id`,
+    values,
   );
-  await tx.query('delete from oauth_tokens where grant_id = $1', [grantId]);
-  await tx.query('update oauth_auth_codes set used = true where grant_id = $1', [grantId]);
+  await tx.query(`delete from oauth_tokens where grant_id = $1${owner.text}`, values);
+  await tx.query(`update oauth_auth_codes set used = true where grant_id = $1${owner.text}`, values);
   return rows[0] && { customerId: rows[0].customer_id, clientId: rows[0].client_id };
 }

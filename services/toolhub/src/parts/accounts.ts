@@ -37,6 +37,7 @@ import type { FetchDocument } from '../oauth/provider/provider.ts';
 import { registerOAuthServer } from '../oauth/server.ts';
 import { createOAuthService } from '../oauth/service.ts';
 import { createToolhubRoutes, type RoutesOn, type ToolhubRoutes } from '../route-rules.ts';
+import { atTokenOwner, deleteTokenOwnersBefore, noteTokenOwner } from '../token-owners-store.ts';
 import type { Base, Part } from './base.ts';
 
 const PURGE_MINUTES = 30;
@@ -90,6 +91,11 @@ export async function addAccounts(
     ...{ database, mailer: noticeMailer, newId, randomBytes, now, people: customersOfLogin },
     personColumn: 'customer_id',
     personIsTenant: true,
+    sessionOwners: {
+      note: (db, { key, personId, expiresAt }) =>
+        noteTokenOwner(db, { key, customerId: personId, expiresAt, now: now() }),
+      at: atTokenOwner,
+    },
     sessionTokenPrefix: SESSION_TOKEN_PREFIX,
     relyingParty: relyingPartyOf('Toolhub', publicUrl, acceptedOrigins(publicUrl)),
     words: {
@@ -191,7 +197,10 @@ export async function addAccounts(
   const purge: Handler = {
     name: 'accounts.purge',
     handle: async () => {
-      await Promise.all([login.purge(), tokens.purge(), oauth.purge()]);
+      await Promise.all([
+        ...[login.purge(), tokens.purge(), oauth.purge()],
+        deleteTokenOwnersBefore(database, now()),
+      ]);
     },
   };
   return {

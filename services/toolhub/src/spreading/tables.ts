@@ -23,6 +23,10 @@ const tables = {
   sessions: byCustomer,
   login_attempts: beforeLogin,
   personal_tokens: byCustomer,
+  token_owners: {
+    placement: 'managed local',
+    why: 'finds the customer by token or session; written with them',
+  },
   mail_tokens: byCustomer,
   passkeys: byCustomer,
   passkey_challenges: {

@@ -24,6 +24,7 @@ import {
   type Spendable,
 } from '../store.ts';
 import type { Arrivals } from './arrivals.ts';
+import { answeringOutages } from './outages.ts';
 import { CLIENT_METADATA_BYTES_MAX } from './provider.ts';
 import { isLateReuse, waitOutRace } from './spending.ts';
 import { holdsOnlyStorable, isStorable } from './storable.ts';
@@ -53,7 +54,7 @@ export function createAdapter(deps: AdapterDependencies): (model: string) => Ada
     Interaction: () => interactions(deps),
     Session: () => sessions(deps),
   };
-  return (model) => ({ ...refuseAll(model), ...models[model]?.() });
+  return (model) => answeringOutages({ ...refuseAll(model), ...models[model]?.() }, deps.database);
 }
 
 /** Features that would need more storage are switched off; reaching this means that one was switched on. */
@@ -221,7 +222,7 @@ function grants({ database, now }: AdapterDependencies): Partial<Adapter> {
         expiresAt: expiryOf(payload),
       });
     },
-    find: async (id) => (isStorable(id) ? findGrant(database, id) : undefined),
+    find: async (id) => (isStorable(id) ? findGrant(database, id, now()) : undefined),
     // Gone with its family already.
     destroy: async () => {},
   };
