@@ -71,6 +71,13 @@ const toldOf = (path: string) =>
     .filter(({ body }) => body.type === 'payment.completed')
     .map(({ body }) => body.data.id);
 
+/** A method that holds money of its own, so that what is paid from it passes through no network. */
+async function openBalance({ test: key }: Organisation): Promise<object> {
+  const { body } = await ask('POST', '/v1/payment_methods', key, { type: 'balance' });
+  await ask('POST', `/v1/sandbox/payment_methods/${body.id}/fund`, key, { amount: 50_000 });
+  return { payment_method_id: body.id };
+}
+
 test.each([
   ['is stopped', () => away.stop()],
   ['stands still', () => away.freeze()],
@@ -80,12 +87,17 @@ test.each([
     const paths = [`/away ${how}`, `/there ${how}`].map(encodeURI) as [string, string];
     for (const [index, organisation] of [ofAway, ofThere].entries())
       await ask('POST', '/v1/webhook_endpoints', organisation.test, { url: receiver.url + paths[index] });
+    const [source, destination] = [await openBalance(ofThere), await openBalance(ofThere)];
     const before = await pay(ofAway);
     leave();
     for (let round = 0; round < 3; round += 1) {
       const id = await pay(ofThere);
       await expect.poll(() => stateOf(ofThere, id), { timeout: 8_000 }).toBe('completed');
       await expect.poll(() => toldOf(paths[1]), { timeout: 8_000 }).toContain(id);
+      // Between balances no network is asked.
+      const booked = await ask('POST', '/v1/payments', ofThere.test, payment({ source, destination }));
+      expect(booked.status).toBe(202);
+      await expect.poll(() => stateOf(ofThere, booked.body.id), { timeout: 8_000 }).toBe('completed');
     }
     away.comeBack();
     await expect.poll(() => stateOf(ofAway, before)).toBe('completed');
