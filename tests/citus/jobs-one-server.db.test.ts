@@ -140,3 +140,25 @@ test('a job finds what a crash has cut off at its server, also while another one
   await cutCommit(made, payload, (tx) => enqueueJobs(tx, database.schema, [{ name: JOB, payload }]));
   await expect.poll(() => [read, missed]).toEqual([['cut off'], []]);
 });
+
+test('a job with a key that fails while another server is away is tried again', async () => {
+  const tries: number[] = [];
+  const failing = await startWorker({
+    ...{ database, now: () => new Date(), onError: () => {} },
+    handlers: [
+      {
+        name: 'notes.fail',
+        tenantsOf: (jobs) => jobs.map((job) => [payloadOf(job).tenantId]),
+        async handle([job]) {
+          tries.push(job?.attempt ?? 0);
+          if (tries.length === 1) throw new Error('once');
+        },
+      },
+    ],
+  });
+  away.stop();
+  const payload = { tenantId: thereTenant, note: 'again' };
+  await enqueueJobs(database, database.schema, [{ name: 'notes.fail', key: 'one', payload }]);
+  await expect.poll(() => tries, { timeout: 5_000 }).toEqual([1, 2]);
+  await failing.drain();
+});

@@ -68,8 +68,8 @@ async function readEach<Ref extends { tenantId: string }>(
   return found;
 }
 
-beforeEach(async () => {
-  dispatcher = createDeliveryDispatcher({
+const newDispatcher = () =>
+  createDeliveryDispatcher({
     ...{ database, schema: DELIVERY_SCHEMA, poster, userAgent: 'Tests/1', rules: RULES, timeoutMs: 5_000 },
     loadEndpoints: async (refs) =>
       (await readEach(refs, ({ endpointId }) => endpointId)).map((ref) => ({
@@ -79,6 +79,9 @@ beforeEach(async () => {
       (await readEach(refs, ({ eventId }) => eventId)).map((ref) => ({ ...ref, body: '{}' })),
     ...{ now: () => new Date(), random: Math.random, pollMs: 1_000, onError: () => {} },
   });
+
+beforeEach(async () => {
+  dispatcher = newDispatcher();
   await dispatcher.start();
 });
 afterEach(async () => {
@@ -164,4 +167,15 @@ test('a webhook finds what a crash has cut off at its server, also while another
     queue.enqueue(tx, [{ tenantId: thereTenant, endpointId, eventId, eventType: 'note.made' }]),
   );
   await expect.poll(() => idsAt('there')).toContain(eventId);
+});
+
+test('a process that ends while a server is away gives its name back at once', async () => {
+  const count = async () =>
+    (await database.query(`select 1 from ${DELIVERY_SCHEMA}.dispatchers`)).rows.length;
+  const ending = newDispatcher();
+  await ending.start();
+  expect(await count()).toBe(2);
+  away.stop();
+  await ending.stop();
+  expect(await count()).toBe(1);
 });
