@@ -113,7 +113,8 @@ test('[TH-1.5] alone it starts its own database, prints the admin token in devel
     await expect
       .poll(async () => (await fetch(`${url}/readyz`).catch(() => undefined))?.status, { timeout: 40_000 })
       .toBe(200);
-    expect(output.stdout).toContain(`${url}/mcp`);
+    // It is ready before it has said so, and its line may come later still.
+    await expect.poll(() => output.stdout).toContain(`${url}/mcp`);
     expect(/tha_[A-Za-z0-9]{43}/.test(output.stdout)).toBe(NODE_ENV === 'development');
     // Hashing takes a while, so some are under way when the signal comes: each is answered, and what was accepted is kept.
     await Promise.all(emails.map(async () => (await fetch(`${url}/healthz`)).text()));
