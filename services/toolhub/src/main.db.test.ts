@@ -1,5 +1,5 @@
 // The process as an operator meets it: bad settings, the embedded database, what it prints, how it stops.
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -17,7 +17,14 @@ beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'toolhub-main-'));
 });
 
-afterAll(() => rm(folder, { recursive: true, force: true }));
+/** What a test that failed half-way left running would write into the folder while it is removed. */
+const started: { child: ChildProcess; exited: Promise<unknown> }[] = [];
+
+afterAll(async () => {
+  for (const { child } of started) child.kill('SIGTERM');
+  await Promise.all(started.map(({ exited }) => exited));
+  await rm(folder, { recursive: true, force: true });
+});
 
 function start(env: Record<string, string>) {
   const child = spawn(process.execPath, ['--disable-warning=ExperimentalWarning', main], {
@@ -36,7 +43,9 @@ function start(env: Record<string, string>) {
   child.stderr.on('data', (chunk: Buffer) => {
     output.stderr += chunk;
   });
-  return { child, output, exited: once(child, 'exit').then(([code]) => code as number) };
+  const exited = once(child, 'exit').then(([code]) => code as number);
+  started.push({ child, exited });
+  return { child, output, exited };
 }
 
 function post(address: string, email: string): Promise<Response> {
