@@ -65,7 +65,7 @@ async function countPayments(database: Database): Promise<{ completed: number; o
 
 async function someAreUnderWay(database: Database): Promise<boolean> {
   const { rows } = await database.query<{ open: boolean }>(
-    `select exists (select from payments where status in ('pending', 'processing') and status <> 'completed') as open`,
+    `select exists (select from payments_uncompleted where status in ('pending', 'processing')) as open`,
   );
   return rows[0]?.open ?? false;
 }

@@ -75,6 +75,8 @@ async function fill(database: Database, tenantId: string, count: number): Promis
          debit_account, credit_account, ${rail}, fallback, jsonb_build_object('order', i::text),
          ${at}, replace(document, id, ${id})
        from payments, ${series} where tenant_id = $1`,
+    payments_uncompleted: `insert into payments_uncompleted (tenant_id, status, id)
+       select $1, 'failed', ${id} from ${series} where i % 100 = 0 and $3::timestamptz[] is not null`,
     events: `insert into events (tenant_id, id, type, subject_id, data, occurred_at, created_at)
        select tenant_id, 'evt_' || ${time} || lpad(i::text, 14, '0') || right(id, 2), case when i % 100 = 0 and type = 'payment.completed'
            then 'payment.failed' else type end, ${id},

@@ -90,6 +90,8 @@ async function fill(database: Database): Promise<void> {
   );
   await database.session(async (session) => {
     await session.query(`set synchronous_commit = off`);
+    // Nothing of them is under way, and a trigger would be shown all of them at once.
+    await session.query(`set session_replication_role = replica`);
     await session.query(`set maintenance_work_mem = '1GB'`);
     for (const index of indexes) await session.query(index.drop);
     for (const statement of fillStatements(tenantId)) await session.query(statement);

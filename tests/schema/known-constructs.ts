@@ -28,6 +28,10 @@ export const KNOWN_CONSTRUCTS: Readonly<Record<string, KnownConstructs>> = {
     why: 'two forms',
     counts: { 'lateral with a limit': 2, 'lock over many tenants': 1 },
   },
+  'services/payments/src/payments/list-store.ts': {
+    why: 'two forms',
+    counts: { 'lateral with a limit': 2 },
+  },
   'services/payments/src/payments/store.ts': {
     why: 'two forms',
     counts: { 'place of a row': 1, 'lateral with a limit': 2, 'lock over many tenants': 1 },

@@ -1,5 +1,7 @@
 // What the database enforces, held against what the code says: SQL stands still, code does not.
-import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
+import { readFileSync } from 'node:fs';
+import type { Queryable } from '@libs/db';
+import { createTestDatabase, somebodyWaits, type TestDatabase } from '@libs/db/testing';
 import type { AuditedCall } from '@libs/http';
 import type { ChallengeKind, MailTokenKind } from '@libs/login';
 import type { SealedColumn } from '@libs/rotation';
@@ -173,6 +175,90 @@ test('payments move in the database as in the table of states, pair by pair', as
       expect([from, to, moved]).toEqual([from, to, from === to || reachableFrom(from).includes(to)]);
     }
   }
+});
+
+describe('payments that are not completed are listed, whoever writes them', () => {
+  const insert = (
+    tenant: string,
+    ids: readonly string[],
+    status: string,
+  ) => `insert into payments (tenant_id, id, status,
+      amount, source_id, destination_id, debit_account, credit_account, rail_selected, fallback, metadata, created_at, document)
+    select '${tenant}', id, '${status}', 1, 'a', 'b', 'a', 'b', 'rtp', false, '{}', now(), '{}'
+    from unnest('{${ids.join(',')}}'::text[]) as id`;
+
+  async function expectListed(db: Queryable): Promise<number> {
+    const rowsOf = async (sql: string) => (await db.query(`${sql} order by tenant_id, id`)).rows;
+    const listed = await rowsOf('select tenant_id, id, status from payments_uncompleted');
+    expect(listed).toEqual(
+      await rowsOf(`select tenant_id, id, status from payments where status <> 'completed'`),
+    );
+    return listed.length;
+  }
+
+  test('many at once, each as it moves, also those that go', async () => {
+    await payments.database.transaction(async (tx) => {
+      await tx.query('delete from payments');
+      expect(await expectListed(tx)).toBe(0);
+      for (const status of paymentStatuses) {
+        await tx.query(insert('org_a.test', [`pay_${status}`, `pay_${status}2`], status));
+        await tx.query(insert('org_b.test', [`pay_${status}`], status));
+      }
+      expect(await expectListed(tx)).toBe(3 * (paymentStatuses.length - 1));
+      await tx.query(`update payments set document = '{"a":1}'`);
+      await tx.query(`update payments set status = case status when 'pending' then 'processing'
+        when 'processing' then case tenant_id when 'org_a.test' then 'completed' else 'failed' end
+        when 'completed' then 'returned' else status end`);
+      expect(await expectListed(tx)).toBe(3 * paymentStatuses.length - 2);
+      await tx.query(`delete from payments where id like '%2'`);
+      expect(await expectListed(tx)).toBe(2 * paymentStatuses.length - 1);
+    });
+  });
+
+  test('those that were there before: the one that moves meanwhile as what it became', async () => {
+    const fill = readFileSync(
+      new URL('../../services/payments/migrations/0030_payments_uncompleted_filled.sql', import.meta.url),
+      'utf8',
+    );
+    const { database } = payments;
+    await database.query('delete from payments');
+    await database.query(insert('org.test', ['pay_1', 'pay_2', 'pay_3'], 'processing'));
+    await database.query('delete from payments_uncompleted');
+    const [moved, waited] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const moving = database.transaction(async (tx) => {
+      await tx.query(`update payments set status = 'completed' where id = 'pay_1'`);
+      await tx.query(`update payments set status = 'failed' where id = 'pay_2'`);
+      moved.resolve();
+      await waited.promise;
+    });
+    await moved.promise;
+    const filling = database.query(fill);
+    await expect.poll(() => somebodyWaits(database)).toBe(true);
+    waited.resolve();
+    await Promise.all([moving, filling]);
+    expect(await expectListed(database)).toBe(2);
+  });
+
+  test('a payment that moves stays where it is, and writes to no index', async () => {
+    const changesOf = async (tx: Queryable) => {
+      const { rows } = await tx.query<{ all: number; in_place: number }>(
+        `select pg_stat_get_xact_tuples_updated('payments'::regclass)::int as all,
+           pg_stat_get_xact_tuples_hot_updated('payments'::regclass)::int as in_place`,
+      );
+      return rows[0]!;
+    };
+    await payments.database.transaction(async (tx) => {
+      await tx.query(insert('org_c.test', ['pay_1', 'pay_2'], 'pending'));
+      const before = await changesOf(tx);
+      for (const status of ['processing', 'completed', 'returned'])
+        await tx.query(`update payments set status = $1, document = $2 where tenant_id = 'org_c.test'`, [
+          status,
+          JSON.stringify({ status, more: 'x'.repeat(1_000) }),
+        ]);
+      const after = await changesOf(tx);
+      expect([after.all - before.all, after.in_place - before.in_place]).toEqual([6, 6]);
+    });
+  });
 });
 
 describe('every sealed column is in the list by which keys rotate', () => {

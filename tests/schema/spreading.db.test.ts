@@ -94,6 +94,22 @@ describe.each([
          and oid not in (select objid from public.pg_dist_object)`,
     );
     expect(missing).toEqual([]);
+    const dropped = Object.values(tables).flatMap(({ triggersDropped = [] }) => triggersDropped);
+    const { rows: left } = await made.database.query(
+      'select tgname as name from pg_trigger where tgname = any($1)',
+      [dropped],
+    );
+    expect(left).toEqual([]);
+    for (const [name, { indexed = [] }] of Object.entries(tables)) {
+      const { rows: indexes } = await made.database.query(
+        `select indexdef as made from pg_indexes where format('%s.%s', schemaname, tablename) = $1`,
+        [name],
+      );
+      for (const statement of indexed)
+        expect(indexes).toContainEqual({
+          made: expect.stringContaining(/ index if not exists (\w+) on /.exec(statement)?.[1] ?? statement),
+        });
+    }
     expect(await run()).toBe(0);
     // A table of a later migration joins the others.
     const last = placed.findLast(({ method }) => method === 'by tenant')?.name ?? '';

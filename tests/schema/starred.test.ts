@@ -11,7 +11,10 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const KNOWN: Readonly<Record<string, { why: 'part' | 'parsed anew'; tables: readonly string[] }>> = {
   'services/payments/src/ledger/report-store.ts': { why: 'part', tables: ['ledger_transfers'] },
   'services/payments/src/ledger/sums-store.ts': { why: 'part', tables: ['ledger_transfers'] },
-  'services/payments/src/payments/store.ts': { why: 'part', tables: ['payments'] },
+  'services/payments/src/payments/list-store.ts': {
+    why: 'part',
+    tables: ['payments', 'payments', 'payments'],
+  },
   'services/payments/src/rails/ach/books/books-store.ts': {
     why: 'part',
     tables: ['ach_entries', 'sandbox_ach_entries'],

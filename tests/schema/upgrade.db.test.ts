@@ -13,6 +13,16 @@ import { findBundledAlters } from './statements.ts';
 const folder = fileURLToPath(new URL('kept', import.meta.url));
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
+/** What a release leaves to processes of the version before, where there may be such, and the next one removes. */
+const GOES_NEXT: readonly string[] = ['payments_not_completed'];
+
+async function catalogueToStay(database: Database, schemas: readonly string[]): Promise<string[]> {
+  const goes = GOES_NEXT.map((name) => `index CREATE INDEX ${name} ON `);
+  return (await readCatalogue(database, schemas)).filter(
+    (line) => !goes.some((start) => line.startsWith(start)),
+  );
+}
+
 async function rowsByTable(database: Database, schemas: readonly string[]): Promise<Record<string, number>> {
   const { rows: tables } = await database.query<{ name: string }>(
     `select format('%s.%s', schemaname, tablename) as name from pg_tables where schemaname = any($1)`,
@@ -41,7 +51,7 @@ for (const { source, schemas } of SERVICES) {
         const before = await rowsByTable(upgraded.database, schemas);
         expect(Object.entries(before).filter(([, rows]) => rows === 0)).toEqual([]);
         await migrate(upgraded.url, source);
-        expect(await readCatalogue(upgraded.database, schemas)).toEqual(
+        expect(await catalogueToStay(upgraded.database, schemas)).toEqual(
           await readCatalogue(fresh.database, schemas),
         );
         const after = await rowsByTable(upgraded.database, schemas);
@@ -103,12 +113,51 @@ test('an index that the guide builds beforehand, while payments are accepted, is
     // As they stand there: built, looked at, and where that was broken off, taken away and built again.
     for (const sql of [...statements, ...building]) await upgraded.database.query(sql);
     await migrate(upgraded.url, source);
-    expect(await readCatalogue(upgraded.database, schemas)).toEqual(
+    expect(await catalogueToStay(upgraded.database, schemas)).toEqual(
       await readCatalogue(fresh.database, schemas),
     );
   } finally {
     await Promise.all([upgraded.drop(), fresh.drop()]);
   }
+});
+
+/** Upgrades the release of Payments that was kept, after `before`, and asks what came of it. */
+async function askUpgraded(question: string, before = 'select 1'): Promise<unknown[]> {
+  const { source } = SERVICES.find((service) => service.source.schema === 'payments')!;
+  const upgraded = await createTestDatabase();
+  try {
+    await upgraded.database.session((session) =>
+      session.query(`${readFileSync(`${folder}/payments-0.1.0.sql`, 'utf8')}; ${before}; reset search_path`),
+    );
+    await migrate(upgraded.url, source);
+    return (await upgraded.database.query(question)).rows;
+  } finally {
+    await upgraded.drop();
+  }
+}
+
+test('payments of a release before that did not complete are listed', async () => {
+  const answers = await askUpgraded(
+    `select exists (select from payments.payments_uncompleted) as some, not exists (
+       (select tenant_id, id, status from payments.payments where status <> 'completed'
+        except select tenant_id, id, status from payments.payments_uncompleted)
+       union all
+       (select tenant_id, id, status from payments.payments_uncompleted
+        except select tenant_id, id, status from payments.payments where status <> 'completed')) as all`,
+  );
+  expect(answers).toEqual([{ some: true, all: true }]);
+});
+
+test('where payments lie on several servers, they are found by the index as before', async () => {
+  const answers = await askUpgraded(
+    `select to_regclass('payments.payments_not_completed') is not null as indexed,
+       exists (select from payments.payments_uncompleted) as listed,
+       exists (select from pg_trigger where tgname = 'payments_listed') as followed`,
+    // As Citus says where a table is.
+    `create table payments.pg_dist_partition (logicalrelid regclass);
+     insert into payments.pg_dist_partition values ('payments.payments')`,
+  );
+  expect(answers).toEqual([{ indexed: true, listed: false, followed: false }]);
 });
 
 test('an ALTER that does two things at once is found', () => {

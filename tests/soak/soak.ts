@@ -40,10 +40,18 @@ const CONNECTIONS = 64;
 const REST_MS_MAX = 120_000;
 const POLL_MS = 250;
 /** Rows come and go in these; all other tables keep what happened. */
-const PASSING_TABLES = ['jobs', 'queue', 'lanes', 'dispatchers', 'failing_endpoints', 'emptying'];
+const PASSING_TABLES = [
+  'jobs',
+  'queue',
+  'lanes',
+  'dispatchers',
+  'failing_endpoints',
+  'emptying',
+  'payments_uncompleted',
+];
 
 /** Payments that are under way, jobs that are due, and deliveries. */
-const WAITING = `(select count(*)::int from payments where status in ('pending', 'processing') and status <> 'completed')
+const WAITING = `(select count(*)::int from payments_uncompleted where status in ('pending', 'processing'))
   + (select count(*)::int from jobs where failed_at is null and ready_at <= statement_timestamp())
   + (select count(*)::int from ${DELIVERY_SCHEMA}.queue)`;
 

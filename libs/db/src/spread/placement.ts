@@ -16,6 +16,8 @@ export interface PlacedTable {
   readonly wasLocal?: true;
   /** Triggers that would write on another server, which none may: the code that changes the table does their work. */
   readonly triggersDropped?: readonly string[];
+  /** Statements that make what only a spread table needs. */
+  readonly indexed?: readonly string[];
 }
 
 /** By name with schema: every table that there is. */

@@ -121,6 +121,7 @@ async function place(
     for (const trigger of tables[table]?.triggersDropped ?? [])
       await client.query(`drop trigger if exists ${trigger} on ${table}`);
     await client.query(sql);
+    for (const statement of tables[table]?.indexed ?? []) await client.query(statement);
     onPlaced(table);
   }
   await bringFunctions(client, schemasOf(tables));

@@ -1,9 +1,9 @@
 import { csvLine } from '@libs/http';
 import { isoTime } from '../clock/iso-time.ts';
 import type { Tenant } from '../tenant.ts';
+import type { PaymentFilter } from './list-store.ts';
 import type { Payment } from './payment.ts';
 import type { PaymentsService } from './service.ts';
-import type { PaymentFilter } from './store.ts';
 
 const PAGE = 1_000;
 

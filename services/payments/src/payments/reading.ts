@@ -1,8 +1,9 @@
 import type { Database, Queryable } from '@libs/db';
 import { errors } from '../errors.ts';
 import type { ByMode, Tenant } from '../tenant.ts';
+import { hasOpenPayments, listPayments, type PaymentFilter } from './list-store.ts';
 import type { Payment } from './payment.ts';
-import { findPayment, hasOpenPayments, listPayments, type PaymentFilter, type PaymentKey } from './store.ts';
+import { findPayment, type PaymentKey } from './store.ts';
 
 /** Looks at payments and changes nothing, so that features on which payments lean can ask about them. */
 export function createPaymentReading({ databases }: { databases: ByMode<Database> }) {

@@ -15,6 +15,7 @@ import { refuseTooLarge, tooLargeFields } from './amount.ts';
 import { paymentExample } from './examples.ts';
 import { csvHeader, exportCsv } from './export.ts';
 import { takeMetadata } from './filters.ts';
+import type { PaymentFilter } from './list-store.ts';
 import { toApi } from './payment.ts';
 import type { Refunds } from './refunds.ts';
 import { createRepeatsHook } from './repeats-hook.ts';
@@ -28,7 +29,6 @@ import {
   RefundBody,
 } from './schemas.ts';
 import type { PaymentsService } from './service.ts';
-import type { PaymentFilter } from './store.ts';
 
 export interface PaymentRouteDependencies {
   payments: PaymentsService;

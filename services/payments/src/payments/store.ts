@@ -6,14 +6,14 @@ import {
   textArray,
   timestamptzArray,
 } from '@libs/db';
-import { idBorder } from '@libs/seal';
 import { cameBack } from '../came-back-store.ts';
 import { compareTenantKeys } from '../tenant.ts';
 import type { ChangedPayment } from './changed-payment.ts';
 import { type ApiPayment, fromDocument, type Payment } from './payment.ts';
 import { undoneRefunds } from './refund.ts';
 
-interface PaymentRow {
+/** A payment as statements of `COLUMNS` find it. */
+export interface PaymentRow {
   tenant_id: string;
   debit_account: string;
   credit_account: string;
@@ -22,7 +22,7 @@ interface PaymentRow {
   refunded: number;
 }
 
-function fromRow(row: PaymentRow): Payment {
+export function paymentFromRow(row: PaymentRow): Payment {
   return fromDocument(JSON.parse(row.document) as ApiPayment, {
     tenantId: row.tenant_id,
     debitAccount: row.debit_account,
@@ -41,7 +41,7 @@ const refundedOf = (
 /** Of `payments p` of one tenant. Nothing that is still under way was refunded, so only what has completed costs a look. */
 const columnsOf = (tenant: string) => `tenant_id, debit_account, credit_account, fallback, document,
   case when p.status in ('completed', 'returned') then ${refundedOf(tenant)} else 0 end as refunded`;
-const COLUMNS = columnsOf('$1');
+export const COLUMNS = columnsOf('$1');
 
 export interface PaymentKey {
   tenantId: string;
@@ -53,7 +53,7 @@ export async function findPayment(db: Queryable, key: PaymentKey): Promise<Payme
     { name: 'payments.find', text: `select ${COLUMNS} from payments p where tenant_id = $1 and id = $2` },
     [key.tenantId, key.id],
   );
-  return rows[0] && fromRow(rows[0]);
+  return rows[0] && paymentFromRow(rows[0]);
 }
 
 /**
@@ -67,7 +67,7 @@ export async function lockPayments(tx: Queryable, keys: readonly PaymentKey[]): 
     keys.toSorted(compareTenantKeys),
     keyColumns,
   );
-  return rows.map(fromRow);
+  return rows.map(paymentFromRow);
 }
 
 const LOCK = tenantStatement(
@@ -147,109 +147,3 @@ with input as materialized (
 )
 update payments p set status = c.status, rail_selected = c.rail_selected, document = c.document
 from input as c where p.ctid = c.place`;
-
-export interface PaymentFilter {
-  status: string | null;
-  rail: string | null;
-  paymentMethod: string | null;
-  createdAfter: Date | null;
-  createdBefore: Date | null;
-  metadata: Readonly<Record<string, string>> | null;
-  idPrefix: string | null;
-  refundOf: string | null;
-  /** The last id of the page before. */
-  beforeId: string | null;
-  limit: number;
-}
-
-const LATEST_LOOKED_AT = 500;
-
-/**
- * A time finds its place in the order of ids, which carry the real time: an organisation's clock never goes back, so what is
- * before or behind a payment whose time is well outside of the asked one is outside of it, too. Where that payment's time is
- * not (a clock that was moved), nothing is left out. Without it a day of last month reads everything that came since.
- */
-const EDGE_MS = 10 * 60_000;
-/** What the database reads as text; no payment is older or younger. */
-const LAST_EDGE_MS = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
-
-/** The id from which to look for the payment at the edge, and which time it must have, as one value of two. */
-function edgeOf(time: Date, side: 1 | -1): [fromId: string, time: string] {
-  const edgeMs = (distanceMs: number) =>
-    Math.min(LAST_EDGE_MS, Math.max(0, time.getTime() + side * distanceMs));
-  return [idBorder('pay', edgeMs(EDGE_MS)), new Date(edgeMs(EDGE_MS / 2)).toISOString()];
-}
-
-const edgeBefore = (p: string) => `(select id from (select id, created_at from payments
-  where tenant_id = $1 and id < (${p}::text[])[1] order by id desc limit 1) as edge where created_at < (${p}::text[])[2]::timestamptz)`;
-const edgeAfter = (p: string) => `(select id from (select id, created_at from payments
-  where tenant_id = $1 and id >= (${p}::text[])[1] order by id limit 1) as edge where created_at >= (${p}::text[])[2]::timestamptz)`;
-
-/** Newest first. Conditions are only written where they are asked for, so that each query finds its index. */
-export async function listPayments(
-  db: Queryable,
-  tenantId: string,
-  filter: PaymentFilter,
-): Promise<Payment[]> {
-  const values: unknown[] = [tenantId];
-  const conditions = ['tenant_id = $1'];
-  const add = (condition: (position: string) => string, value: unknown) => {
-    if (value === null) return;
-    values.push(value);
-    conditions.push(condition(`$${values.length}`));
-  };
-  add(
-    (p) => `status = ${p}${filter.status === 'completed' ? '' : ` and status <> 'completed'`}`,
-    filter.status,
-  );
-  add(
-    (p) => `rail_selected = ${p}${filter.rail === 'rtp' ? '' : ` and rail_selected <> 'rtp'`}`,
-    filter.rail,
-  );
-  add((p) => `(source_id = ${p} or destination_id = ${p})`, filter.paymentMethod);
-  const method = values.length;
-  // The edges in the order of ids find the place; the index by time would bring all of the range to be sorted.
-  add((p) => `created_at + interval '0' >= ${p}`, filter.createdAfter);
-  add((p) => `created_at + interval '0' < ${p}`, filter.createdBefore);
-  if (filter.createdAfter !== null)
-    add((p) => `id > coalesce(${edgeBefore(p)}, '')`, edgeOf(filter.createdAfter, -1));
-  if (filter.createdBefore !== null)
-    add((p) => `id < coalesce(${edgeAfter(p)}, '~')`, edgeOf(filter.createdBefore, 1));
-  add((p) => `metadata <> '{}' and metadata @> ${p}`, filter.metadata && JSON.stringify(filter.metadata));
-  add((p) => `id < ${p}`, filter.beforeId);
-  // Ids are small letters and digits, all of which come before a tilde.
-  add((p) => `id >= ${p} and id < ${p} || '~'`, filter.idPrefix);
-  add((p) => `refund_of = ${p}`, filter.refundOf);
-  values.push(filter.limit);
-  const ending = `order by id desc limit $${values.length}`;
-  const all = conditions.join(' and ');
-  if (filter.metadata !== null) {
-    // Pairs that many payments have are found among the latest; the index would bring all of them to be sorted.
-    const latest = await db.query<PaymentRow>(
-      `select ${COLUMNS} from (select * from payments where tenant_id = $1
-         ${filter.beforeId === null ? '' : `and id < $${values.indexOf(filter.beforeId) + 1}`}
-         order by id desc limit ${LATEST_LOOKED_AT}) as p where ${all} ${ending}`,
-      values,
-    );
-    if (latest.rows.length === filter.limit) return latest.rows.map(fromRow);
-  }
-  // Each side has an index in the order of the list; the planner would collect all of both and sort them. No payment is in both.
-  const from =
-    filter.paymentMethod === null
-      ? `payments p where ${all}`
-      : `(${['source_id', 'destination_id']
-          .map((side) => `(select * from payments where ${all} and ${side} = $${method} ${ending})`)
-          .join(' union all ')}) as p`;
-  const { rows } = await db.query<PaymentRow>(`select ${COLUMNS} from ${from} ${ending}`, values);
-  return rows.map(fromRow);
-}
-
-/** Whether money is on its way from or to this payment method. */
-export async function hasOpenPayments(db: Queryable, key: PaymentKey): Promise<boolean> {
-  const { rows } = await db.query<{ open: boolean }>(
-    `select exists (select 1 from payments where tenant_id = $1 and (source_id = $2 or destination_id = $2)
-       and status in ('pending', 'processing')) as open`,
-    [key.tenantId, key.id],
-  );
-  return rows[0]?.open ?? false;
-}

@@ -40,7 +40,17 @@ const tables = {
     why: 'few; asked by the trigger that lets rows of a closed tenant go, wherever those are',
   },
   payment_methods: byTenant,
-  payments: byTenant,
+  payments: {
+    ...byTenant,
+    triggersDropped: ['payments_listed', 'payments_listed_anew', 'payments_unlisted'],
+    indexed: [
+      "create index if not exists payments_not_completed on payments.payments (tenant_id, status, id) where status <> 'completed'",
+    ],
+  },
+  payments_uncompleted: {
+    placement: 'local',
+    why: 'follows statements on payments, which it cannot on other servers: there an index does its work',
+  },
   idempotency_keys: byTenant,
   events: byTenant,
   ledger_transfers: byTenant,
