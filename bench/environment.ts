@@ -65,9 +65,8 @@ export async function startService(
   const port = await freePort();
   const main = fileURLToPath(new URL(`../services/${product}/src/main.ts`, import.meta.url));
   const prefix = product.toUpperCase();
-  const works = product === 'payments' && env.PAYMENTS_ROLE !== 'api';
   const dataDir = await mkdtemp(join(tmpdir(), 'bench-service-'));
-  const child = spawn(process.execPath, [...memoryFlags({ works }), main], {
+  const child = spawn(process.execPath, [...memoryFlags(product), main], {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: {
       ...memorySettings,

@@ -1,3 +1,3 @@
-export function memoryFlags(service: { works: boolean }): string[];
+export function memoryFlags(product: 'payments' | 'toolhub'): string[];
 
 export const memorySettings: Readonly<Record<string, string>>;

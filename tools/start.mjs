@@ -56,21 +56,17 @@ function stopAll(signal) {
 
 for (const name of names) {
   const main = join(root, 'services', name, 'src', 'main.ts');
-  const child = spawn(
-    node,
-    ['--disable-warning=ExperimentalWarning', ...memoryFlags({ works: name === 'payments' }), main],
-    {
-      stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
-      // What Node compiled stays for the next start, which is a third quicker by it.
-      env: {
-        NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'node'),
-        ...memorySettings,
-        ...process.env,
-      },
-      // In a process group of its own, so that Ctrl-C arrives once, from here.
-      detached: true,
+  const child = spawn(node, ['--disable-warning=ExperimentalWarning', ...memoryFlags(name), main], {
+    stdio: ['inherit', 'inherit', 'inherit', 'ipc'],
+    // What Node compiled stays for the next start, which is a third quicker by it.
+    env: {
+      NODE_COMPILE_CACHE: join(root, 'node_modules', '.cache', 'node'),
+      ...memorySettings,
+      ...process.env,
     },
-  );
+    // In a process group of its own, so that Ctrl-C arrives once, from here.
+    detached: true,
+  });
   children.set(name, child);
   child.once('exit', (code, signal) => {
     children.delete(name);

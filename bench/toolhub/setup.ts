@@ -22,7 +22,7 @@ function forkHere(file: string, env: Record<string, string> = {}): ChildProcess 
   return fork(fileURLToPath(new URL(file, import.meta.url)), {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
     env: { ...memorySettings, ...compiledBefore, ...process.env, ...env },
-    execArgv: memoryFlags({ works: false }),
+    execArgv: memoryFlags('toolhub'),
   });
 }
 

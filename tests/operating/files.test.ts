@@ -181,15 +181,19 @@ test('files that settings of Payments name have a place in its containers, and a
 });
 
 test('images, units and the compose file give a service the memory that it has when it is started here', () => {
-  const [usual, ofWorkers] = [false, true].map((works) => memoryFlags({ works }).join(' '));
+  const [payments, toolhub] = (['payments', 'toolhub'] as const).map((product) =>
+    memoryFlags(product).join(' '),
+  );
   const settings = Object.entries(memorySettings).map(([name, value]) => `${name}=${value}`);
   const unit = (name: string) => read(`deploy/systemd/${name}.service`);
   for (const [text, flags] of [
-    [unit('payments-api'), usual],
-    [unit('payments-worker'), ofWorkers],
-    [unit('toolhub'), usual],
-    [read('deploy/Dockerfile'), usual],
+    [unit('payments-api'), payments],
+    [unit('payments-worker'), payments],
+    [unit('toolhub'), toolhub],
+    [read('deploy/Dockerfile'), toolhub],
   ] as const)
     expect(text).toContain([`NODE_OPTIONS=${flags}`, ...settings].join(' '));
-  expect(read('deploy/compose.yaml')).toContain(`PAYMENTS_ROLE: worker, NODE_OPTIONS: ${ofWorkers}`);
+  expect(read('deploy/compose.yaml')).toMatch(
+    new RegExp(`^x-payments: &payments\\n(?:  .*\\n)*  NODE_OPTIONS: ${payments}\\n`, 'm'),
+  );
 });
