@@ -266,7 +266,8 @@ test('every table that belongs to tenants is known to the removal', async () => 
     `select distinct table_name as name from information_schema.columns
      where table_schema = 'payments' and column_name in ('tenant_id', 'scope', 'mailbox') order by 1`,
   );
-  const others = ['closed_tenants', 'rail_references'];
+  // What lists payments goes with them, by a trigger.
+  const others = ['closed_tenants', 'rail_references', 'payments_uncompleted'];
   // Parts of a table that is divided by time go with it.
   const isPart = (name: string) => /_(\d{8}|before|default)$/.test(name);
   expect(rows.map(({ name }) => name).filter((name) => !others.includes(name) && !isPart(name))).toEqual(
