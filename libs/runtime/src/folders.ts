@@ -7,14 +7,21 @@ import { dirname } from 'node:path';
  */
 export async function makeFolder(path: string): Promise<void> {
   try {
+    await makeOne(path);
+  } catch (error) {
+    const parent = dirname(path);
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || parent === path) throw error;
+    // Where the parent is there by now, somebody else has made it meanwhile, or it takes no folder: the second try tells.
+    if (!(await isFolder(parent))) await makeFolder(parent);
+    await makeOne(path);
+  }
+}
+
+async function makeOne(path: string): Promise<void> {
+  try {
     await mkdir(path);
   } catch (error) {
-    if (await isFolder(path)) return;
-    const parent = dirname(path);
-    const lacksParent = (error as NodeJS.ErrnoException).code === 'ENOENT' && parent !== path;
-    if (!lacksParent || (await isFolder(parent))) throw error;
-    await makeFolder(parent);
-    await makeFolder(path);
+    if (!(await isFolder(path))) throw error;
   }
 }
 
