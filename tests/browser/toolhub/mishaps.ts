@@ -1,14 +1,41 @@
 // What goes wrong while somebody works: it is said at the place, with what to do, and nothing is sent twice.
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import type { BrowserContext, Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { callTool } from '../../../services/toolhub/src/mcp/test/rig.ts';
 import { type Account, call, makeToken, PASSWORD, signUp } from '../../../services/toolhub/test/accounts.ts';
+import { authorizeUrl, newPkce, registerClient } from '../../../services/toolhub/test/authorization.ts';
 import { ADMIN_TOKEN } from '../../../services/toolhub/test/instance.ts';
 import { openPage } from '../chromium.ts';
 import { type Serving, VENDOR_TOKEN } from './rig.ts';
 import { heading, panel, STEP_MS, said } from './steps.ts';
 
 const SLOW_MACHINE_MS = 60_000;
+
+/** So long a client takes to answer at its redirect address: meanwhile the page that was answered is still there. */
+const CLIENT_ANSWERS_MS = 500;
+
+/** A client on this machine, as its redirect address answers. */
+async function startClientApp(): Promise<{ redirect: string } & AsyncDisposable> {
+  const server = createServer(({ url = '' }, response) => {
+    response.setHeader('content-type', 'text/html');
+    const text = url.includes('code=') ? 'Connected: the client has its code.' : 'Not connected.';
+    setTimeout(() => response.end(text), CLIENT_ANSWERS_MS);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return {
+    redirect: `http://127.0.0.1:${(server.address() as AddressInfo).port}/callback`,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections();
+      await new Promise((closed) => server.close(closed));
+    },
+  };
+}
+
+const isFocused = (page: Page, name: string) =>
+  page.getByRole('button', { name }).evaluate((button) => button.matches(':focus'));
 
 /** Tests of the file that has the service and the browser running. */
 export function testMishaps(running: () => Serving): void {
@@ -191,6 +218,29 @@ export function testMishaps(running: () => Serving): void {
     await page.getByText(/Send all you have\.$/).waitFor();
     await page.getByRole('button', { name: 'Allow once' }).click();
     await page.getByText('Allowed: the assistant can run it now.').waitFor();
+    await page.close();
+  });
+
+  test('who clicks twice on “Allow” comes to the client, as with one click', {
+    timeout: SLOW_MACHINE_MS,
+  }, async () => {
+    const { hub } = running();
+    await using app = await startClientApp();
+    const client = await registerClient(hub.url, { redirect_uris: [app.redirect] });
+    const page = await openAs(await signUp(hub.url));
+    // People need some time for the second click, in which the request is answered, and the client asked, or not.
+    for (const delay of [0, 100, 200]) {
+      await page.goto(authorizeUrl(hub.url, client, newPkce()));
+      await page.getByRole('button', { name: 'Allow' }).click({ clickCount: 2, delay });
+      await page.getByText('Connected: the client has its code.').waitFor();
+    }
+    // Who comes by the keyboard and then takes the mouse is heard, too.
+    await page.goto(authorizeUrl(hub.url, client, newPkce()));
+    for (let tabs = 0; tabs < 8 && !(await isFocused(page, 'Allow')); tabs += 1)
+      await page.keyboard.press('Tab');
+    expect(await isFocused(page, 'Allow')).toBe(true);
+    await page.getByRole('button', { name: 'Allow' }).click();
+    await page.getByText('Connected: the client has its code.').waitFor();
     await page.close();
   });
 

@@ -5,6 +5,10 @@ export interface Page {
   csp: string;
 }
 
+/**
+ * The last rule of buttons: one that was clicked takes no second click, by which an answer would be sent twice, the second time to a
+ * request that is over. Who came to it by the keyboard sees its outline, and may click it. No script does this: pages with a form have none.
+ */
 const STYLE = `
 :root{color-scheme:light dark;--ground:#f4f5f8;--card:#fff;--ink:#14161d;--muted:#565c6b;--line:#d9dce5;--edge:#858b9c;--accent:#0c766c;
 --accent-ink:#fff;--soft:#e9f6f4;--bad:#b3261e;--bad-soft:#fdeceb;--code:#f0f2f7}
@@ -31,6 +35,7 @@ background:transparent;color:inherit;flex:1}
 button.primary{background:var(--accent);border-color:var(--accent);color:var(--accent-ink)}
 button.link{border:0;padding:0;flex:none;font-weight:400;color:var(--accent);text-decoration:underline}
 button:hover{filter:brightness(1.06)}
+form button:focus:not(:focus-visible):not(:active){pointer-events:none}
 :focus-visible{outline:3px solid var(--accent);outline-offset:2px}
 a{color:var(--accent)}
 .alert{background:var(--bad-soft);color:var(--bad);border-radius:9px;padding:.65rem .85rem;font-size:.925rem}
