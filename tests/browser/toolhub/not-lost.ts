@@ -292,9 +292,17 @@ export function testNotLost(running: () => Serving): void {
     const page = await openAs(account);
     await page.goto('/');
     await go(page, 'Tools');
+    // What the page reads by itself waits for the click: else it may be led to the log-in before.
+    const clicked = Promise.withResolvers<void>();
+    await page.route('**/api/**', async (route) => {
+      await clicked.promise;
+      await route.continue();
+    });
     await logOutElsewhere(account);
     await page.getByRole('navigation').getByRole('link', { name: 'Webhooks', exact: true }).click();
+    clicked.resolve();
     await isAtLoginFrom(page, '/webhooks');
+    await page.unroute('**/api/**');
     await page.evaluate('history.back()');
     await isAtLoginFrom(page, '/tools');
     await page.evaluate('history.back()');
