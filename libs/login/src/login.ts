@@ -46,9 +46,9 @@ export interface Login<P extends Person> {
   purge(): Promise<void>;
 }
 
-export async function createLogin<P extends Person>(options: LoginOptions<P>): Promise<Login<P>> {
+export function createLogin<P extends Person>(options: LoginOptions<P>): Login<P> {
   const { database, people, personColumn = 'person_id', newId, randomBytes, now } = options;
-  const passwords = await createPasswords();
+  const passwords = createPasswords();
   const limit = createLoginLimit({ database, newId, now });
   const mailTokens = createMailTokensStore(personColumn);
   const sessions = createSessions({

@@ -1,6 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { join } from 'node:path';
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 
 const PAUSE_MS = 25;
@@ -79,6 +81,16 @@ async function longestTurnOnceMs(work: () => Promise<unknown>): Promise<number> 
   endTurn();
   await done;
   return longest;
+}
+
+/** For processes that are to tell which packages they load: what to add to their environment, and the names so far. */
+export function watchPackages(folder: string): { env: Record<string, string>; loaded(): Promise<string[]> } {
+  const list = join(folder, 'loaded-packages');
+  const writer = new URL('../test/loaded-packages.ts', import.meta.url).href;
+  return {
+    env: { NODE_OPTIONS: `--import=${writer}`, LOADED_PACKAGES: list },
+    loaded: async () => (await readFile(list, 'utf8')).trimEnd().split('\n'),
+  };
 }
 
 /** Below those that Linux gives to outgoing connections, of which tests have thousands: one of them took such a port. */

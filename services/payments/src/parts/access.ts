@@ -66,7 +66,7 @@ export async function addAccess(
   });
   await keys.ensureSandbox();
   const members = createMembers({ database });
-  const login = await createLogin({
+  const login = createLogin({
     ...{ database, mailer, newId, randomBytes, now, people: peopleOfLogin },
     sessionTokenPrefix: SESSION_TOKEN_PREFIX,
     relyingParty: relyingPartyOf('Payments', publicUrl, acceptedOrigins(publicUrl)),

@@ -87,7 +87,7 @@ export async function addAccounts(
       await forgetInvoicing(tx, customerId);
     },
   });
-  const login = await createLogin({
+  const login = createLogin({
     ...{ database, mailer: noticeMailer, newId, randomBytes, now, people: customersOfLogin },
     personColumn: 'customer_id',
     personIsTenant: true,

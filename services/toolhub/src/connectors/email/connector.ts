@@ -13,7 +13,6 @@ import {
 import { createImapPool, type ImapPoolDependencies } from './imap/pool.ts';
 import { MAIL_PROVIDERS, type MailProvider, oauthProviderOf } from './providers.ts';
 import { refreshEmail } from './refresh.ts';
-import { checkSmtp } from './sending/smtp.ts';
 import { emailTools } from './tools.ts';
 
 export interface EmailConnectorDependencies {
@@ -36,6 +35,7 @@ export function createEmailConnector(options: EmailConnectorDependencies = {}): 
 
   /** Both servers are asked at once, each with a login of its own; nothing is read or sent. */
   async function logIn(context: ToolContext<EmailCredential>): Promise<void> {
+    const { checkSmtp } = await import('./work.ts');
     await Promise.all([pool.use(context, signOfLife), checkSmtp(shares, context)]);
   }
 

@@ -1,7 +1,6 @@
 import { type TProperties, Type } from 'typebox';
-import { FOLDER_LENGTH_MAX } from './imap/folders.ts';
+import { ATTACHMENT_ASKED_BYTES_MAX, FOLDER_LENGTH_MAX } from './limits.ts';
 import { attachmentSchema, flagSchema } from './mime/message.ts';
-import { ATTACHMENT_ASKED_BYTES_MAX } from './reading/read.ts';
 import {
   ATTACHMENT_BYTES_TOTAL_MAX,
   ATTACHMENTS_MAX,

@@ -4,16 +4,10 @@ import type { ConnectionShares } from './connection-shares.ts';
 import type { EmailCredential } from './credential.ts';
 import type { ImapPool } from './imap/pool.ts';
 import { messageSchema, messageSummarySchema } from './mime/message.ts';
-import { createFolder, deleteMessages, listFolders, moveMessages, updateFlags } from './organise.ts';
-import { getAttachment, getMessage } from './reading/read.ts';
-import { searchMessages } from './reading/search.ts';
-import { listThreads } from './reading/threads.ts';
 import * as schemas from './schemas.ts';
 import { composeMail, messageIdsOf } from './sending/compose.ts';
-import { createDraft } from './sending/draft.ts';
-import { replyToMessage } from './sending/reply.ts';
-import { afterSending, fileCopy } from './sending/sent-folder.ts';
-import { sendMail } from './sending/smtp.ts';
+
+const work = () => import('./work.ts');
 
 type EmailContext = ToolContext<EmailCredential>;
 
@@ -37,7 +31,7 @@ function readingTools({ pool }: EmailToolDeps): ToolDefinition[] {
       outputSchema: pageOf(schemas.folderSchema),
       list: true,
       untrusted: false,
-      run: (args, context: EmailContext) => listFolders(pool, args, context),
+      run: async (args, context: EmailContext) => (await work()).listFolders(pool, args, context),
     }),
     defineTool({
       name: 'email_search_messages',
@@ -49,7 +43,7 @@ function readingTools({ pool }: EmailToolDeps): ToolDefinition[] {
       outputSchema: pageOf(messageSummarySchema),
       list: true,
       untrusted: true,
-      run: (args, context: EmailContext) => searchMessages(pool, args, context),
+      run: async (args, context: EmailContext) => (await work()).searchMessages(pool, args, context),
     }),
     defineTool({
       name: 'email_list_threads',
@@ -61,7 +55,7 @@ function readingTools({ pool }: EmailToolDeps): ToolDefinition[] {
       outputSchema: pageOf(schemas.threadSchema),
       list: true,
       untrusted: true,
-      run: (args, context: EmailContext) => listThreads(pool, args, context),
+      run: async (args, context: EmailContext) => (await work()).listThreads(pool, args, context),
     }),
     defineTool({
       name: 'email_get_message',
@@ -81,7 +75,7 @@ function readingTools({ pool }: EmailToolDeps): ToolDefinition[] {
       }),
       outputSchema: messageSchema,
       untrusted: true,
-      run: (args, context: EmailContext) => getMessage(pool, args, context),
+      run: async (args, context: EmailContext) => (await work()).getMessage(pool, args, context),
     }),
     defineTool({
       name: 'email_get_attachment',
@@ -91,7 +85,7 @@ function readingTools({ pool }: EmailToolDeps): ToolDefinition[] {
       inputSchema: schemas.attachmentInput,
       outputSchema: schemas.attachmentOutput,
       untrusted: true,
-      run: (args, context: EmailContext) => getAttachment(pool, args, context),
+      run: async (args, context: EmailContext) => (await work()).getAttachment(pool, args, context),
     }),
   ];
 }
@@ -108,6 +102,7 @@ function sendingTools({ pool, shares }: EmailToolDeps): ToolDefinition[] {
       async run(args, context: EmailContext) {
         const { from } = context.credential;
         const mail = composeMail({ ...args, from, date: context.now(), newMessageId: messageIdsOf(context) });
+        const { afterSending, fileCopy, sendMail } = await work();
         const sent = await sendMail(shares, context, mail);
         return {
           message_id: sent.messageId,
@@ -124,11 +119,12 @@ function sendingTools({ pool, shares }: EmailToolDeps): ToolDefinition[] {
       class: 'W',
       inputSchema: schemas.draftInput,
       outputSchema: schemas.draftOutput,
-      run(args, context: EmailContext) {
+      async run(args, context: EmailContext) {
         const { from } = context.credential;
         const { to = [], subject = '', ...rest } = args;
         const [date, newMessageId] = [context.now(), messageIdsOf(context)];
         const mail = composeMail({ ...rest, to, subject, from, date, newMessageId, isDraft: true });
+        const { createDraft } = await work();
         return createDraft(pool, mail, context);
       },
     }),
@@ -141,6 +137,7 @@ function sendingTools({ pool, shares }: EmailToolDeps): ToolDefinition[] {
       inputSchema: schemas.replyInput,
       outputSchema: schemas.replyOutput,
       async run(args, context: EmailContext) {
+        const { replyToMessage } = await work();
         const sent = await replyToMessage(pool, args, { context, shares });
         return {
           message_id: sent.messageId,
@@ -168,7 +165,7 @@ function organisingTools({ pool }: EmailToolDeps): ToolDefinition[] {
         remove: Type.Optional(schemas.flags),
       }),
       outputSchema: schemas.updateFlagsOutput,
-      run: (args, context: EmailContext) => updateFlags(pool, args, context),
+      run: async (args, context: EmailContext) => (await work()).updateFlags(pool, args, context),
     }),
     defineTool({
       name: 'email_move_messages',
@@ -181,7 +178,7 @@ function organisingTools({ pool }: EmailToolDeps): ToolDefinition[] {
         target_folder: schemas.folder,
       }),
       outputSchema: schemas.moveOutput,
-      run: (args, context: EmailContext) => moveMessages(pool, args, context),
+      run: async (args, context: EmailContext) => (await work()).moveMessages(pool, args, context),
     }),
     defineTool({
       name: 'email_delete_messages',
@@ -190,7 +187,7 @@ function organisingTools({ pool }: EmailToolDeps): ToolDefinition[] {
       class: 'D',
       inputSchema: schemas.closed({ folder: schemas.folder, uids: schemas.uids }),
       outputSchema: schemas.deleteOutput,
-      run: (args, context: EmailContext) => deleteMessages(pool, args, context),
+      run: async (args, context: EmailContext) => (await work()).deleteMessages(pool, args, context),
     }),
     defineTool({
       name: 'email_create_folder',
@@ -199,7 +196,7 @@ function organisingTools({ pool }: EmailToolDeps): ToolDefinition[] {
       class: 'I',
       inputSchema: schemas.createFolderInput,
       outputSchema: schemas.createFolderOutput,
-      run: (args, context: EmailContext) => createFolder(pool, args, context),
+      run: async (args, context: EmailContext) => (await work()).createFolder(pool, args, context),
     }),
   ];
 }

@@ -2,6 +2,7 @@ import { nextTurn } from '@libs/runtime';
 import type { ImapFlow, ListResponse } from 'imapflow';
 import { specialUse } from 'imapflow/lib/special-use.js';
 import { encodePath } from 'imapflow/lib/tools.js';
+import { FOLDER_LENGTH_MAX } from '../limits.ts';
 import { listKeptOut } from './kept-out.ts';
 import { type FolderKind, kindOf, namespacesOf } from './namespaces.ts';
 
@@ -16,8 +17,6 @@ export interface ListedFolder {
   useSource: 'server' | 'name' | null;
 }
 
-/** A longer path cannot be asked for, and is not listed. */
-export const FOLDER_LENGTH_MAX = 500;
 const INBOX = 'INBOX';
 /** Looked at in one go; in between, everything else that this process does gets its turn. */
 const TURN_FOLDERS = 50;

@@ -11,9 +11,10 @@ import type {
 import { ConnectorError } from '../../connector.ts';
 import { hasControlCharacters } from '../addresses.ts';
 import { fromImapError } from '../failures.ts';
+import { FOLDER_LENGTH_MAX } from '../limits.ts';
 import { mendHeaders } from '../mime/eight-bit-headers.ts';
 import { fetchMessages } from './answers.ts';
-import { FOLDER_LENGTH_MAX, findListed, isInbox, listAllFolders } from './folders.ts';
+import { findListed, isInbox, listAllFolders } from './folders.ts';
 import { guardOf, tooLarge } from './guard.ts';
 import { listKeptOut } from './kept-out.ts';
 import { namespacesOf } from './namespaces.ts';

@@ -10,7 +10,6 @@ import {
 } from '../connection-shares.ts';
 import { type EmailCredential, type MailServer, usesOAuth } from '../credential.ts';
 import { connectionLost, fromImapError } from '../failures.ts';
-import { connectImap } from './connection.ts';
 import { guardOf } from './guard.ts';
 
 export interface ImapPoolLimits {
@@ -98,9 +97,15 @@ function changesAsked({ client }: Held): number {
   return guardOf(client)?.changesAsked ?? 0;
 }
 
+/** With the library, which is loaded with the first connection. */
+const connectByLibrary: Connect = async (server, options) => {
+  const { connectImap } = await import('./connection.ts');
+  return connectImap(server, options);
+};
+
 export function createImapPool(options: ImapPoolDependencies = {}): ImapPool {
   const limits = { ...LIMITS, ...options.limits };
-  const connect = options.connect ?? connectImap;
+  const connect = options.connect ?? connectByLibrary;
   const nowMs = options.nowMs ?? Date.now;
   const { total, waitMs } = { total: undefined, ...limits };
   const shares =

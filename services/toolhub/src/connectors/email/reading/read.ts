@@ -20,8 +20,6 @@ const ENDING_BYTES = 8;
 
 /** A result is written three times over, in one go each: longer pages would hold up everybody else. */
 export const ATTACHMENT_PAGE_BYTES_MAX = 1024 * 1024;
-/** Whoever asks for more, as was possible once, gets a page and goes on from there. */
-export const ATTACHMENT_ASKED_BYTES_MAX = 4 * 1024 * 1024;
 
 type EmailContext = ToolContext<EmailCredential>;
 
