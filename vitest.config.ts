@@ -27,7 +27,8 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['{libs,services,tests,tools,sdks}/**/*.test.ts'],
-          exclude: ['**/node_modules/**', '**/.data/**', databaseTests],
+          // With `npm run pages` alone, as some of the other project.
+          exclude: ['**/node_modules/**', '**/.data/**', databaseTests, 'tests/browser/guides.test.ts'],
         },
       },
       {

@@ -7,7 +7,6 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 export const LONGEST_FIRST = [
   'services/toolhub/src/connectors/email/hostile.db.test.ts',
   'tests/guides/payments.db.test.ts',
-  'tests/guides/pages.test.ts',
   'sdks/python/test/package.db.test.ts',
   'sdks/node/test/package.db.test.ts',
   'tests/month/month.db.test.ts',

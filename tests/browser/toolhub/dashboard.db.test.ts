@@ -4,7 +4,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe } from 'vitest';
 import { hasChromium, openPage, startChromium, type WatchedPage } from '../chromium.ts';
 import { testConnecting } from './connecting.ts';
-import { testEveryPage, testStranger } from './every-page.ts';
+import { testStranger } from './every-page.ts';
 import { testJourney, testJourneysEnd } from './journey.ts';
 import { testOperator } from './operator.ts';
 import { type Dashboard, startDashboard } from './rig.ts';
@@ -32,5 +32,4 @@ describe.runIf(hasChromium)('the dashboard of Toolhub', () => {
   testStranger(running);
   testJourneysEnd(running);
   testOperator(running);
-  testEveryPage(running);
 });

@@ -43,7 +43,7 @@ a{color:var(--accent)}
 .facts div{padding:.6rem .85rem;display:flex;justify-content:space-between;gap:1rem}
 .facts div+div{border-top:1px solid var(--line)}
 dt{color:var(--muted);font-size:.9rem;white-space:nowrap}dd{margin:0;font-size:.95rem;font-weight:600;text-align:right;
-overflow-wrap:anywhere}
+overflow-wrap:anywhere;text-wrap:balance}
 ul.scopes{list-style:none;padding:0;margin:.75rem 0}
 ul.scopes li{padding:.55rem .85rem;background:var(--soft);border-radius:9px;margin-bottom:.4rem}
 ul.scopes code{display:block;color:var(--muted);font-size:.8rem}

@@ -15,7 +15,7 @@ import type { Config } from '../../services/toolhub/src/config.ts';
 import { createConnectors } from '../../services/toolhub/src/connectors/index.ts';
 import { errors as toolhubErrors } from '../../services/toolhub/src/errors.ts';
 import { toolhubDocs } from '../../services/toolhub/src/guides/site.ts';
-import { hasChromium, sidewaysPixels, startChromium } from '../browser/chromium.ts';
+import { hasChromium, sidewaysPixels, startChromium } from './chromium.ts';
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 const publicUrl = 'http://localhost:4100';
