@@ -28,7 +28,7 @@ export default defineConfig({
           name: 'unit',
           include: ['{libs,services,tests,tools,sdks}/**/*.test.ts'],
           // With `npm run pages` alone, as some of the other project.
-          exclude: ['**/node_modules/**', '**/.data/**', databaseTests, 'tests/browser/guides.test.ts'],
+          exclude: ['**/node_modules/**', '**/.data/**', databaseTests, 'tests/browser/guides/**'],
         },
       },
       {

@@ -262,6 +262,10 @@ export const requirements: readonly Requirement[] = [
     id: 'P-4.33',
     text: 'A refund needs an Idempotency-Key; a repeat gets the first answer again.',
   },
+  {
+    id: 'P-4.34',
+    text: 'When a completed payment is returned, its refunds that have not left are canceled.',
+  },
 
   // Rails
   {

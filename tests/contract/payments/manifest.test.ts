@@ -20,6 +20,7 @@ function citedIds(): Set<string> {
   const files = [
     'tests/contract/payments',
     'tests/browser/payments',
+    'tests/browser/guides',
     'tests/faults',
     'tests/guides',
     'tests/reference',

@@ -199,6 +199,53 @@ test('[P-4.32] a refund that comes back from its destination gives its part back
   expect((await refund(first.id, { amount: 500 })).status).toBe(202);
 });
 
+test('[P-4.34] refunds that have not left when their payment is returned are canceled, and say why; one that is under way goes on', async () => {
+  const own = (await harness.organisation()).test;
+  const ask = (method: string, path: string, body?: unknown) => call(method, path, body, { key: own });
+  const show = async (id: string) => (await ask('GET', `/v1/payments/${id}`)).body;
+  const made = await ask('POST', '/v1/payments', {
+    ...{ amount: 900, currency: 'USD', rail: 'ach' },
+    source: { payment_method_id: 'pm_test_no_rtp' },
+    destination: { payment_method_id: 'pm_shop' },
+  });
+  const first: string = made.body.id;
+  await expect.poll(async () => (await show(first)).status).toBe('completed');
+  // Nothing leaves before Monday.
+  const saturday = new Date(Date.UTC(NEXT_YEAR, 6, 10, 16));
+  saturday.setUTCDate(saturday.getUTCDate() + 6 - saturday.getUTCDay());
+  expect((await ask('POST', '/v1/sandbox/clock', { now: saturday.toISOString() })).status).toBe(200);
+  const give = async (amount: number): Promise<string> => {
+    const given = await ask('POST', `/v1/payments/${first}/refunds`, { amount });
+    expect(given.body).toMatchObject({ status: 'pending', rail_selected: 'ach' });
+    return given.body.id;
+  };
+  const left = await give(100);
+  await ask('POST', '/v1/sandbox/clock', { advance: 'P3D' });
+  await expect.poll(async () => (await show(left)).status).not.toBe('pending');
+  await ask('POST', '/v1/sandbox/clock', { advance: 'P4D' });
+  const waiting = await Promise.all([give(200), give(300)]);
+  expect((await ask('POST', `/v1/sandbox/payments/${first}/return`, { code: 'R10' })).body.status).toBe(
+    'returned',
+  );
+  for (const id of waiting) {
+    await expect.poll(async () => (await show(id)).status).toBe('canceled');
+    expect((await show(id)).failure).toEqual({
+      ...{ code: 'payment_returned', network_code: null },
+      detail: 'The payment that it gives back was returned.',
+    });
+    const { data } = (await ask('GET', `/v1/events?object_id=${id}`)).body;
+    expect(data.map(({ type }: { type: string }) => type)).toEqual(['payment.canceled', 'payment.pending']);
+  }
+  await ask('POST', '/v1/sandbox/clock', { advance: 'P10D' });
+  await expect.poll(async () => (await show(left)).status).toBe('completed');
+  expect((await show(first)).refunded_amount).toBe(100);
+  expect(await Promise.all(waiting.map(async (id) => (await show(id)).status))).toEqual([
+    'canceled',
+    'canceled',
+  ]);
+  expect((await ask('GET', '/v1/ledger/check')).body).toMatchObject({ ok: true });
+});
+
 test('[P-4.33] a refund needs an Idempotency-Key, and its repeat is the first answer again, also when nothing is left', async () => {
   const first = await paid();
   const path = `/v1/payments/${first.id}/refunds`;

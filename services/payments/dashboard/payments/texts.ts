@@ -112,6 +112,7 @@ export const payment = {
   refundOf: 'Refund of',
   failure: 'Why it did not work',
   cameBack: 'Why it came back',
+  stopped: 'Why it was canceled',
   refund: 'Refund',
   refundAmount: 'Amount in USD',
   refundHint: (amount: string) => `At most ${amount} is left.`,

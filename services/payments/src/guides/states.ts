@@ -13,7 +13,7 @@ import { asCode } from './figures.ts';
 const statusMeanings: Readonly<Record<PaymentStatus, string>> = {
   pending: 'Accepted. Nothing has left yet, and it can still be canceled.',
   processing: 'Handed to the rail. Nobody can call it back.',
-  canceled: 'Canceled by you before it left.',
+  canceled: 'Canceled before it left: by you, or a refund because its payment was returned.',
   failed: 'Refused, or sent back before it settled. Nobody was paid.',
   completed: 'The money has arrived. Over ACH it may still be returned.',
   returned: 'Sent back by the bank of its source or of its destination after it was completed.',
@@ -22,7 +22,7 @@ const statusMeanings: Readonly<Record<PaymentStatus, string>> = {
 const moveMeanings: Readonly<Record<MoveName, string>> = {
   accepted: 'the request was accepted',
   submitted: 'handed to the rail',
-  canceled: 'you canceled it',
+  canceled: 'you canceled it, or it is a refund of a payment that was returned',
   refused: 'the rail refused it, and no other may try',
   settled: 'the rail settled it',
   returned: 'a bank sent it back',

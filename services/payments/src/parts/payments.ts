@@ -10,6 +10,7 @@ import { createProcessing, type Processing } from '../payments/processing.ts';
 import { createRefunds } from '../payments/refunds.ts';
 import { decoratePaymentRequests, registerPaymentRoutes } from '../payments/routes.ts';
 import { createPaymentsService, type PaymentsService } from '../payments/service.ts';
+import { stopRefundsHandler } from '../payments/stop-refunds.ts';
 import { createQuarantineResolving } from '../quarantine/resolving.ts';
 import { registerQuarantineRoutes } from '../quarantine/routes.ts';
 import { createQuarantine } from '../quarantine/service.ts';
@@ -125,7 +126,10 @@ export async function addPayments(base: Base, needs: Needs): Promise<PaymentsPar
         },
       });
     },
-    handlers: [processing.submitHandler, ...work.handlers, reconciliation.handler, ...proofs.handlers],
+    handlers: [
+      ...[processing.submitHandler, stopRefundsHandler({ database, processing })],
+      ...[...work.handlers, reconciliation.handler, ...proofs.handlers],
+    ],
     cron: [...work.cron, reconciliation.cron, proofs.cron],
     close: () => rails.close(),
   };

@@ -16,6 +16,7 @@ import type { PaymentMetrics } from './metrics.ts';
 import { type Change, changePayment } from './moves.ts';
 import { changeFor } from './outcomes.ts';
 import type { Payment } from './payment.ts';
+import { STOP_REFUNDS_JOB } from './stop-refunds-job.ts';
 import { lockPayments, type PaymentKey } from './store.ts';
 import { SUBMIT_JOB } from './submit-job.ts';
 import { writeChangedPayments } from './write-changes.ts';
@@ -307,6 +308,10 @@ class Work {
     if (change.reroute) {
       const name = jobNameFor(SUBMIT_JOB, payment.mode);
       this.jobs.push({ name, payload: [[payment.tenantId, payment.id]] });
+    }
+    if (change.by === 'returned' && payment.status === 'completed') {
+      const name = jobNameFor(STOP_REFUNDS_JOB, payment.mode);
+      this.jobs.push({ name, payload: [payment.tenantId, payment.id] });
     }
   }
 

@@ -77,6 +77,19 @@ const LOCK = tenantStatement(
       where p.tenant_id = ${tenant} and p.id = wanted.id limit 1 for update of p) as found`,
 );
 
+/** A bounded number of the refunds of a payment that have not left. */
+export async function findPendingRefunds(
+  db: Queryable,
+  { tenantId, id }: PaymentKey,
+  limit: number,
+): Promise<PaymentKey[]> {
+  const { rows } = await db.query<{ id: string }>(
+    `select id from payments where tenant_id = $1 and refund_of = $2 and status = 'pending' order by id limit $3`,
+    [tenantId, id, limit],
+  );
+  return rows.map((row) => ({ tenantId, id: row.id }));
+}
+
 function keyColumns(keys: readonly PaymentKey[]): Buffer[] {
   return [textArray(keys.map((key) => key.tenantId)), textArray(keys.map((key) => key.id))];
 }

@@ -64,7 +64,7 @@ function PaymentView({ payment }: { payment: Payment }) {
       actions={rights.write ? <PaymentActions payment={payment} /> : null}
     >
       {payment.failure === null ? null : (
-        <Alert color="red" title={payment.status === 'returned' ? words.cameBack : words.failure}>
+        <Alert {...endingOf(payment.status)}>
           <FailureText failure={payment.failure} />
         </Alert>
       )}
@@ -88,6 +88,11 @@ function PaymentView({ payment }: { payment: Payment }) {
       </Panel>
     </Page>
   );
+}
+
+function endingOf(status: PaymentStatus): { color: string; title: string } {
+  if (status === 'canceled') return { color: 'gray', title: words.stopped };
+  return { color: 'red', title: status === 'returned' ? words.cameBack : words.failure };
 }
 
 /** In words, with the network's code and ours. */

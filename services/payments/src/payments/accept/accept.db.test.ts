@@ -18,6 +18,7 @@ import { tenantOf } from '../../tenant.ts';
 import { raiseVersion } from '../../tenant-version-store.ts';
 import type { Processing } from '../processing.ts';
 import type { PaymentsService } from '../service.ts';
+import { stopRefundsHandler } from '../stop-refunds.ts';
 import { SUBMIT_JOB } from '../submit-job.ts';
 import type { AcceptRequest } from './draft.ts';
 import { ACCEPT_PATH } from './path.ts';
@@ -102,7 +103,7 @@ async function withWorker(work: () => Promise<void>): Promise<void> {
   const failures: unknown[] = [];
   const worker: Worker = await startWorker({
     database,
-    handlers: [processing.submitHandler],
+    handlers: [processing.submitHandler, stopRefundsHandler({ database, processing })],
     now,
     onError: (error) => failures.push(error),
   });
@@ -500,7 +501,8 @@ describe('processing', () => {
     expect(new Set(failures)).toEqual(new Set(['broken']));
     // It is still there, to be tried when what is wrong was mended.
     const { rows } = await database.query<{ payload: unknown; failed_at: Date | null }>(
-      'select payload, failed_at from jobs',
+      'select payload, failed_at from jobs where name = $1',
+      [SUBMIT_JOB],
     );
     expect(rows).toEqual([{ payload: [[other.id, ids[1]]], failed_at: null }]);
     await database.query('delete from jobs');
