@@ -224,11 +224,15 @@ test('[P-4.34] refunds that have not left when their payment is returned are can
   await expect.poll(async () => (await show(left)).status).not.toBe('pending');
   await ask('POST', '/v1/sandbox/clock', { advance: 'P4D' });
   const waiting = await Promise.all([give(200), give(300)]);
+  // More than are canceled at one stroke.
+  await Promise.all(Array.from({ length: 100 }, () => give(1)));
   expect((await ask('POST', `/v1/sandbox/payments/${first}/return`, { code: 'R10' })).body.status).toBe(
     'returned',
   );
+  const pending = () => ask('GET', `/v1/payments?refund_of=${first}&status=pending`);
+  await expect.poll(async () => (await pending()).body.data).toEqual([]);
   for (const id of waiting) {
-    await expect.poll(async () => (await show(id)).status).toBe('canceled');
+    expect((await show(id)).status).toBe('canceled');
     expect((await show(id)).failure).toEqual({
       ...{ code: 'payment_returned', network_code: null },
       detail: 'The payment that it gives back was returned.',

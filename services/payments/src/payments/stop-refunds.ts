@@ -7,7 +7,7 @@ import type { Processing } from './processing.ts';
 import { STOP_REFUNDS_JOB } from './stop-refunds-job.ts';
 import { findPendingRefunds, type PaymentKey } from './store.ts';
 
-/** So many are canceled by one transaction; the job comes again while there are more. */
+/** So many are canceled by one transaction, which another one follows while there are more. */
 const REFUNDS_AT_ONCE = 100;
 
 export interface StopRefundsDependencies {
