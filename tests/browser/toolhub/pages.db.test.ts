@@ -16,7 +16,7 @@ describe.runIf(hasChromium)('the pages of Toolhub', () => {
     [hub, chromium] = await Promise.all([startDashboard(), startChromium()]);
     const { cookie } = await seed(hub);
     const [name = '', value = ''] = cookie.split('=');
-    watched = await openPage(chromium, hub.url, { permissions: ['clipboard-read', 'clipboard-write'] });
+    watched = await openPage(chromium, hub.url);
     watched.page.setDefaultTimeout(STEP_MS);
     await watched.page.context().addCookies([{ name, value, url: hub.url }]);
   }, 120_000);

@@ -19,26 +19,31 @@ export interface StopRefundsDependencies {
  * After the return has committed, since its refunds are payments of their own, which others may have locked: nothing new can
  * be refunded from then on, and what was refunded before is found here.
  */
-export function stopRefundsHandler({ database, processing }: StopRefundsDependencies): Handler {
+export function stopRefundsHandler(deps: StopRefundsDependencies): Handler {
   return {
     ...lanesOf(STOP_REFUNDS_JOB),
     batchMax: 1,
     // Until it succeeds, like all jobs that hold payments.
     attemptsMax: Number.MAX_SAFE_INTEGER,
     tenantsOf: async (jobs) => jobs.map((job) => [keyIn(job).tenantId]),
-    async handle([job]) {
-      if (job === undefined) return;
-      for (let isDone = false; !isDone; ) {
-        isDone = await database.transaction(async (tx) => {
-          const pending = await findPendingRefunds(tx, keyIn(job), REFUNDS_AT_ONCE);
-          await processing.changePayments(tx, pending, stop);
-          const isLast = pending.length < REFUNDS_AT_ONCE;
-          if (isLast) await completeJobs(tx, [job]);
-          return isLast;
-        });
+    async handle(jobs) {
+      for (const job of jobs) {
+        let isDone = false;
+        while (!isDone) isDone = await stopSome(deps, job);
       }
     },
   };
+}
+
+/** Whether none is left, and the job done with it. */
+function stopSome({ database, processing }: StopRefundsDependencies, job: Job): Promise<boolean> {
+  return database.transaction(async (tx) => {
+    const pending = await findPendingRefunds(tx, keyIn(job), REFUNDS_AT_ONCE);
+    await processing.changePayments(tx, pending, stop);
+    const isLast = pending.length < REFUNDS_AT_ONCE;
+    if (isLast) await completeJobs(tx, [job]);
+    return isLast;
+  });
 }
 
 /** One that has left meanwhile goes its way. */

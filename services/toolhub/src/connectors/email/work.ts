@@ -1,4 +1,4 @@
-/** What speaks to mail servers. It brings libraries that are a tenth of what a process of Toolhub keeps, so it is loaded with the first call. */
+/** What speaks to mail servers. It brings libraries that were a seventh of the heap of each process, so it is loaded with the first call. */
 export { createFolder, deleteMessages, listFolders, moveMessages, updateFlags } from './organise.ts';
 export { getAttachment, getMessage } from './reading/read.ts';
 export { searchMessages } from './reading/search.ts';
